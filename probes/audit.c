@@ -337,7 +337,8 @@ static int measure_maps(const lra_model_run *run, const char *folder, int part, 
                               .subject = &s,
                               .folder = folder,
                               .refused = run->refused,
-                              .context = run->context};
+                              .context = run->context,
+                              .checks = run->checks};
     lra_probe_result *out;
     s.sample_seed = run->sample_seed;
     int rc = lra_audit_maps_measure(&m, part, &out, e);
@@ -357,6 +358,8 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
     const char *given = lra_option_text(o, "name");
     if (!given) given = model->facts.model ? model->facts.model : "model";
     char *name = lra_model_run_name(given), *folder = NULL;
+    lra_model_checks rows = {0};
+    if (check && !plan) rows = lra_check_rows(check);
     const lra_model_run run = {.model = model,
                                .data = d,
                                .name = name,
@@ -368,6 +371,7 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
                                .unsaved = plan,
                                .refused = check && !plan ? refused : NULL,
                                .context = check,
+                               .checks = rows.n ? &rows : NULL,
                                .options = o,
                                .into = lra_option_text(o, "into")};
     lra_probe_result *out = NULL;
@@ -376,6 +380,7 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
         rc = print_table(o, &lra_table_influence, out, e);
     for (int i = 0; rc == 0 && !plan && lra_audit_maps_part(i); i++)
         if (lra_audit_maps_wants(o, i)) rc = measure_maps(&run, folder, i, e);
+    lra_model_checks_free(&rows);
     lra_probe_result_free(out);
     lra_free(folder);
     lra_free(name);

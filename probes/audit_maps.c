@@ -178,6 +178,7 @@ static int measure(const lra_audit_maps *m, int part, const char *path, const ch
         lra_probe_origin(&here, &origin);
         lra_probe_result *r = lra_probe_result_new(parts[part], run, &origin);
         lra_probe_result_set(r, "audit", "%s", settings);
+        if (m->checks) lra_model_checks_copy(&r->checks, m->checks);
         rc = part == ATTENTION ? lra_attention_of_model(m->subject, examples_of(m), r, e)
                                : measure_kernels(m, r, e);
         if (rc == 0) rc = lra_probe_result_write(path, r, e);

@@ -14,6 +14,7 @@ typedef struct {
     /* Returns the reason why a part is not measured. Nullable: NULL is returned for all parts */
     const char *(*refused)(const void *context, const char *part);
     const void *context;
+    const lra_model_checks *checks; /* check table of the model, for the file. Nullable */
 } lra_audit_maps;
 
 /* Name of part i: attention, kernels; NULL: there are no more. */

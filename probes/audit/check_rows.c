@@ -41,3 +41,16 @@ void lra_check_print(const lra_check *c, FILE *out)
         fprintf(out, "%-28s disables: %s\n", "", *r->disables ? r->disables : "nothing");
     }
 }
+
+lra_model_checks lra_check_rows(const lra_check *c)
+{
+    lra_model_checks rows = {0};
+    for (int i = 0; i < LRA_N_CHECKS; i++) {
+        const lra_check_row *r = &c->row[i];
+        bool failed = r->outcome == LRA_CHECK_FAILED;
+        if (r->found)
+            lra_model_checks_add(&rows, r->label, r->outcome, r->found, failed ? r->meaning : "",
+                                 failed ? r->cure : "", failed ? r->disables : "");
+    }
+    return rows;
+}

@@ -2,9 +2,9 @@
 #ifndef LRA_PROBES_AUDIT_CHECK_ROWS_H
 #define LRA_PROBES_AUDIT_CHECK_ROWS_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
+
+#include "reports/results/model_checks.h"
 
 /* X(identifier, label) */
 #define LRA_CHECKS(X)                                                                              \
@@ -31,8 +31,6 @@ enum {
         LRA_N_CHECKS
 };
 
-typedef enum { LRA_CHECK_LEFT_OUT, LRA_CHECK_PASSED, LRA_CHECK_FAILED } lra_check_outcome;
-
 typedef struct {
     const char *label;
     lra_check_outcome outcome;
@@ -58,5 +56,7 @@ bool lra_check_allows(const lra_check *c, const char *part);
 /* Prints the table: check, outcome, numbers; below a failed check its meaning, its remedy, and the
  * parts that it disables. */
 void lra_check_print(const lra_check *c, FILE *out);
+/* Returns the printed rows for a result file. The caller frees them. */
+lra_model_checks lra_check_rows(const lra_check *c);
 
 #endif

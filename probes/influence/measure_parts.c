@@ -197,6 +197,7 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
     lra_cache_copy_shuffled(p->out, old);
     lra_free(p->out->left_out);
     p->out->left_out = lra_copy_text(old->left_out);
+    if (!p->checks) lra_model_checks_copy(&p->out->checks, &old->checks);
 }
 
 int lra_influence_save(const lra_influence *p, lra_err *e)
@@ -269,7 +270,10 @@ int lra_influence_measure(lra_influence *p, bool optional, lra_err *e)
         return LRA_FAILED; /* the file may be intact, so it is not overwritten */
     }
     if (damaged) lra_warn("%s; all parts are measured again", e->msg);
+    if (p->checks) lra_model_checks_copy(&p->out->checks, p->checks);
     if (old) take_over(p, old, n, list, lra_option_flag(o, "force"));
+    /* a file with measurements whose checks are missing or had other outcomes is written again */
+    bool checked = old && p->checks && !lra_model_checks_agree(&old->checks, p->checks);
     lra_probe_result_free(old);
     for (int i = 0; i < n; i++)
         lra_probe_result_leave_out(p->out, list[i].is->name, list[i].undefined);
@@ -283,7 +287,8 @@ int lra_influence_measure(lra_influence *p, bool optional, lra_err *e)
         lra_progress_free(p->steps.bar);
         if (rc == 0) lra_note("wrote %s", path);
     } else if (rc == 0 && all == 0 && !lra_option_flag(o, "dry-run")) {
-        lra_note("unchanged: %s", path);
+        if (checked) rc = lra_influence_save(p, e);
+        lra_note("%s: %s", checked ? "new checks, measurements unchanged" : "unchanged", path);
     }
     lra_free(path);
     return rc;

@@ -122,7 +122,7 @@ int lra_model_run_measure(const lra_model_run *m, lra_probe_result **out, char *
     p.subject.donors = donors, p.subject.batch = donors * (blocks > 1 ? blocks : 1);
     p.subject.sample_seed = m->sample_seed;
     p.unsaved = m->unsaved;
-    p.refused = m->refused, p.refused_context = m->context;
+    p.refused = m->refused, p.refused_context = m->context, p.checks = m->checks;
     lra_result *r = lra_subject_result(&p.subject, name, e);
     *out = NULL, *folder = NULL;
     if (r && m->into) {

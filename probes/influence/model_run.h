@@ -20,8 +20,9 @@ typedef struct {
      * argument. Nullable */
     const char *(*refused)(const void *context, const char *part);
     const void *context;
-    bool unsaved;               /* true: no file is written; for the plan of an audit */
-    const lra_options *options; /* options of the command, including those of measure_parts.h */
+    const lra_model_checks *checks; /* check table of the model, for the files. Nullable */
+    bool unsaved;                   /* true: no file is written; for the plan of an audit */
+    const lra_options *options;     /* options of the command, including those of measure_parts.h */
     /* Folder of a finished run of this model (lra-probe fit) whose identity and folder the
      * measurements have. Nullable: a run folder of its own */
     const char *into;

@@ -33,9 +33,10 @@ typedef struct {
     /* Returns the reason why a part is not measured, or NULL. Nullable */
     const char *(*refused)(const void *context, const char *part);
     const void *refused_context;
-    json_t *planned;         /* receives the plan of each model. Nullable */
-    const char *folder, *to; /* folders of an earlier influence.h5, and of the new one */
-    bool unsaved;            /* true: no file is read or written; for the plan of an audit */
+    const lra_model_checks *checks; /* checks of an external model, for the file. Nullable */
+    json_t *planned;                /* receives the plan of each model. Nullable */
+    const char *folder, *to;        /* folders of an earlier influence.h5, and of the new one */
+    bool unsaved;                   /* true: no file is read or written; for the plan of an audit */
     lra_steps steps;
     lra_probe_result *out; /* result to which the measured units are added */
 } lra_influence;

@@ -34,6 +34,17 @@ static void show_measurement(const lra_probe_unit *u, const lra_measurement *f, 
     lra_free(flags);
 }
 
+static void show_checks(const lra_model_checks *c, FILE *out)
+{
+    for (int i = 0; i < c->n; i++) {
+        const lra_model_check *r = &c->row[i];
+        char *text = lra_format("%-20s %-7s %s", r->name, lra_check_outcome_names[r->outcome],
+                                r->found);
+        lra_dump_line(out, i ? "" : "checks", text);
+        lra_free(text);
+    }
+}
+
 void lra_probe_result_show(const lra_probe_result *r, FILE *out)
 {
     char *what = lra_format("%s of ", r->probe);
@@ -44,6 +55,7 @@ void lra_probe_result_show(const lra_probe_result *r, FILE *out)
     lra_dump_line(out, "data", r->fingerprint);
     lra_dump_lines(out, "measured with", r->settings);
     lra_dump_lines(out, "settings", r->config);
+    show_checks(&r->checks, out);
     for (int u = 0; u < r->n_units; u++)
         for (int f = 0; f < r->unit[u]->n_measurements; f++)
             show_measurement(r->unit[u], &r->unit[u]->measurement[f], out);
@@ -66,6 +78,19 @@ static json_t *json_measurement(const lra_probe_unit *u, const lra_measurement *
     return j;
 }
 
+static json_t *json_checks(const lra_model_checks *c)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < c->n; i++) {
+        const lra_model_check *r = &c->row[i];
+        json_array_append_new(all, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "check", r->name,
+                                             "outcome", lra_check_outcome_names[r->outcome],
+                                             "result", r->found, "meaning", r->meaning, "remedy",
+                                             r->remedy, "disables", r->disables));
+    }
+    return all;
+}
+
 json_t *lra_probe_result_json(const lra_probe_result *r)
 {
     json_t *measurements = json_array();
@@ -80,5 +105,6 @@ json_t *lra_probe_result_json(const lra_probe_result *r)
                           "config", r->config);
     json_object_set_new(j, "label", *r->user_label ? lra_dump_text(r->user_label) : json_null());
     json_object_set_new(j, "findings", measurements);
+    if (r->checks.n) json_object_set_new(j, "checks", json_checks(&r->checks));
     return j;
 }

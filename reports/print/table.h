@@ -36,9 +36,10 @@ typedef struct {
     char *title;
     int n_columns, n_rows, n_notes, n_facts;
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
-    lra_cell **cell;      /* (n_rows, LRA_TABLE_COLUMNS) cells */
-    lra_verdict verdict;  /* printed before the rows */
-    lra_table_part *part; /* (n_parts) verdicts, for JSON only */
+    bool left[LRA_TABLE_COLUMNS]; /* true: left-aligned in text and Markdown, for sentences */
+    lra_cell **cell;              /* (n_rows, LRA_TABLE_COLUMNS) cells */
+    lra_verdict verdict;          /* printed before the rows */
+    lra_table_part *part;         /* (n_parts) verdicts, for JSON only */
     int n_parts;
     char **note;     /* (n_notes) texts */
     bool *is_detail; /* (n_notes) true if lra_table_detail() marked the note */

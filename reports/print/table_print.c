@@ -129,9 +129,10 @@ static void print_line(const lra_table *t, int r, int n, const int *column, cons
     for (int c = 0; c <= last; c++) {
         const char *text = lra_table_text(t, r, column[c]);
         int space = width[c] - lra_text_width(text);
-        if (c) pad(2 + space, out);
+        bool left = c == 0 || t->left[column[c]];
+        if (c) pad(2 + (left ? 0 : space), out);
         fputs(text, out);
-        if (c == 0 && last > 0) pad(space, out);
+        if (left && c < last) pad(space, out);
     }
     fputc('\n', out);
 }
@@ -219,7 +220,8 @@ static void print_markdown(const lra_table *t, FILE *out)
             fputc(' ', out);
         }
         fputs("|\n", out);
-        for (int c = 0; r < 0 && c < n; c++) fputs(c ? "| ---: " : "| --- ", out);
+        for (int c = 0; r < 0 && c < n; c++)
+            fputs(c && !t->left[column[c]] ? "| ---: " : "| --- ", out);
         if (r < 0) fputs("|\n", out);
     }
     if (t->n_notes) fputc('\n', out);

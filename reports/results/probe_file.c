@@ -114,6 +114,7 @@ static int write_all(const lra_probe_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_h5_put_text(f, "/settings", r->settings, e);
     if (rc == 0 && r->left_out && *r->left_out)
         rc = lra_h5_put_text(f, "/left_out", r->left_out, e);
+    if (rc == 0) rc = lra_model_checks_write(f, &r->checks, e);
     if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
     if (rc == 0 && r->user_label && *r->user_label)
         rc = lra_h5_set_text(f, "/", "label", r->user_label, e);
@@ -318,6 +319,7 @@ static int read_all(lra_probe_result *r, const char *probe, lra_h5 *f, lra_err *
         rc = r->left_out ? lra_check_lines(1, &(lra_named_text){"/left_out", r->left_out}, e)
                          : LRA_FAILED;
     }
+    if (rc == 0) rc = lra_model_checks_read(f, &r->checks, e);
     if (rc == 0) rc = lra_check_origin(&r->origin, e);
     if (rc == 0) rc = lra_check_settings("/config", r->config, e);
     if (rc == 0) rc = lra_check_settings("/settings", r->settings, e);

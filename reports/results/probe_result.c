@@ -136,6 +136,7 @@ void lra_probe_result_free(lra_probe_result *r)
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) lra_free(text[i]);
     for (int i = 0; i < r->n_units; i++) free_unit(r->unit[i]);
     lra_free(r->unit);
+    lra_model_checks_free(&r->checks);
     lra_origin_free(&r->origin);
     lra_free(r);
 }

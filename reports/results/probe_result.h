@@ -10,6 +10,7 @@
 #define LRA_REPORTS_RESULTS_PROBE_RESULT_H
 
 #include "analysis/measurement.h"
+#include "reports/results/model_checks.h"
 #include "reports/results/result.h"
 
 enum {
@@ -49,7 +50,8 @@ typedef struct {
     char *settings;
     /* "part: reason" lines: parts that were requested but not measured; "": none, or an older file */
     char *left_out;
-    lra_origin origin; /* origin of this file (not of the run) */
+    lra_model_checks checks; /* of an external model; none: not checked, or an older file */
+    lra_origin origin;       /* origin of this file (not of the run) */
     bool unsealed;
     int64_t seed, kernel, reach, max_length;
     int64_t grid; /* pixels in a row of the image; 0: inputs are not images */

@@ -24,6 +24,27 @@ expect 0 '(measured)' "$probe" audit $data --parts jacobian -- "$model"
 cmp -s once.h5 o/runs/*/influence.h5 || complain "a measured part is measured again"
 expect 0 '' "$report" tables o --table influence
 says 'user.net-1'
+# The checks are stored with the measurements, and stay when the model is not checked again.
+expect 0 '' "$report" tables o --table checks
+says '^Checks of the model: .*user.net-1'
+says '^deterministic  *passed  *'
+says '^keep honoured  *passed  *largest difference 0$'
+says '^accuracy  *usual meaning: .*; disables: nothing'
+expect 0 '' "$probe" audit $data --no-check --parts position --examples 8 -- "$model"
+expect 0 '' "$report" tables o --table checks --format csv
+says '^deterministic,passed,'
+expect 0 '' "$report" show o/runs/*/influence.h5
+says '^  checks .*handshake, shapes *passed'
+expect 0 '' "$report" html o --out page.html
+grep -q 'id="checks"' page.html || complain "the page does not list the checks"
+# New outcomes replace stored ones, without new measurements; files without checks get them.
+expect 0 '' "$probe" audit $data --name later --no-check --parts position --examples 8 -- "$model"
+expect 1 "'lra-probe audit' stores them" "$report" tables o/runs/file-user.later-* --table checks
+expect 0 'new checks, measurements unchanged' "$probe" audit $data --name later --parts position --examples 8 -- "$model"
+expect 0 'unchanged: ' "$probe" audit $data --name later --parts position --examples 8 -- "$model"
+expect 0 '' "$report" tables o/runs/file-user.later-* --table checks
+says '^deterministic  *passed'
+rm -r o/runs/file-user.later-*
 # What the model has not, and faults that disable parts.
 expect 2 "part 'context' of run .* is undefined: it needs the graphs of a built-in model" \
     "$probe" audit $data --no-check --parts context -- "$model"

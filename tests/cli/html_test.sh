@@ -62,10 +62,12 @@ awk 'function draw(n) { z = (z * 16807) % 2147483647; return int(z / 2147483647 
     --examples 20 -- "$LRA_BUILD/tests/stub_model" >out 2>err || fail "audit: $(cat err)"
 expect 0 '' "$report" html a --out audit.html
 page audit.html
-order audit.html verdict comparison influence left-out assumptions provenance methods caveats
+order audit.html verdict comparison influence checks left-out assumptions provenance methods caveats
 has audit.html '<h1>Locality of net--1- on file:rows</h1>'
 has audit.html 'The model was trained elsewhere'
 has audit.html 'Other parts of influence'
+has audit.html 'Checks of the model: user.net--1-'
+has audit.html 'padding invariance'
 "$probe" audit --task file --data-dir rows.jsonl --tokens x --label label --out a --name 'Net <1>' --parts context,drop,position \
     --examples 20 --force -- "$LRA_BUILD/tests/stub_model" >out 2>err || fail "audit: $(cat err)"
 expect 0 '' "$report" html a --out audit.html
@@ -99,13 +101,23 @@ has broken.html 'A file that cannot be read'
 for run in broken/runs/*; do for f in "$run"/*.h5; do cp part "$f"; done; done
 expect 1 '' "$report" html broken --out no.html
 [ ! -e no.html ] || complain "a page of broken files"
-# Without gnuplot the page says so once.
-mkdir bin && for tool in python3 sh; do ln -s "$(command -v $tool)" bin/; done
-(PATH=$tmp/bin; expect 0 '' "$report" html o --out plain.html)
-if [ -e plain.html ] && ! grep -q '<figure' plain.html; then
-    page plain.html
-    [ "$(grep -c 'gnuplot is not installed' plain.html)" -eq 1 ] || complain "gnuplot is missed more than once"
-fi
+# Without gnuplot the page has its tables, no figure, and says so once; a file of that name in the folder is not started.
+mkdir bin
+printf '#!/bin/sh\necho started >"%s/started"\n' "$tmp" >gnuplot && chmod +x gnuplot
+expect 0 '' env PATH="$tmp/bin" "$report" html o --out plain.html
+[ -e started ] && complain "a file in the working folder is started"
+rm gnuplot
+page plain.html
+grep -q '<figure' plain.html && complain "a figure without gnuplot"
+[ "$(grep -o 'gnuplot is not installed' plain.html | wc -l)" -eq 1 ] || complain "gnuplot is missed $(grep -o 'gnuplot is not installed' plain.html | wc -l) times"
+[ "$(grep -c '<table id="table-' plain.html)" -eq "$(grep -c '<table id="table-' all.html)" ] || complain "tables are missing without gnuplot"
+order plain.html verdict comparison influence attention kernels listops left-out assumptions provenance methods caveats
+# A gnuplot that fails: each figure is left out with its message.
+printf '#!/bin/sh\necho no terminal of this name >&2\nexit 3\n' >bin/gnuplot && chmod +x bin/gnuplot
+expect 0 '' env PATH="$tmp/bin:$PATH" "$report" html o --out failing.html
+page failing.html
+grep -q '<figure' failing.html && complain "a figure of a gnuplot that fails"
+grep -q 'gnuplot could not draw it: no terminal of this name' failing.html || complain "the message of gnuplot is missing"
 # Tables as fragments.
 expect 0 '' "$report" tables o --table models --format html
 says '<table id="table-1">'
