@@ -10,13 +10,13 @@
  * The input of a model at position i: x, the mark (select only), cos(2 pi i / n), sin(2 pi i / n).
  * Metric: R2.
  * `copy` is defined by this suite: its distance is a parameter, and its numbers are independent. A
- * model that does not reach d tokens back (R < d) has an R2 of at most 0; one that does can have 1.
+ * model whose reach R is below d has an R2 of at most 0; with R >= d an R2 of 1 is possible.
  * Source: Gupta et al. 2022, "Simplifying and Understanding State Space Models with Diagonal Linear
  * RNNs"; used by the LaS paper, which does not state L: 512 here. An epoch has 14,400 rows and
  * validation 1,600, as published; the test split, which is not published, has the size of the
  * validation split.
- * Known: R2 of a constant is 0; a model that sees the last R + 1 tokens of cumsum can at best
- * explain their share of the variance of the sum. */
+ * Known: a constant prediction has R2 = 0. For cumsum, a model that sees only the last R + 1 tokens
+ * explains at most the share of the variance of y_i that these tokens contribute. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ enum { CUMSUM, CUMMAX, SELECT, COPY, STREAM = 0x4154, MAX_LENGTH = 1 << 16, MAX_
 
 typedef struct {
     int kind;
-    int64_t length, marks; /* L and M; M is 0 except for select */
+    int64_t length, marks; /* L, and M of select (0 for the other kinds) */
     int64_t distance;      /* d of copy; 0 for the other kinds */
 } shape;
 

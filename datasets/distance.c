@@ -22,9 +22,10 @@ static int64_t room_of(const lra_distance_kind *k, const lra_distance_shape *s)
     return s->length - 1 - k->span * s->distance - k->more;
 }
 
-/* Returns true if every group certainly fits into a row: a placed group excludes some start
- * positions of another group that moves as a unit. The farther that group can move, the more start
- * positions are excluded, because more of its parts can collide. */
+/* Returns true if `copies` groups certainly fit into a row: the copies - 1 groups placed first
+ * leave a start position for the last one. If the last group can move by less than meet * distance
+ * tokens, at most `meet` of its parts can collide with a placed group, and each of these parts
+ * excludes at most `taken` start positions. */
 static bool has_room(const lra_distance_kind *k, const lra_distance_shape *s)
 {
     int64_t room = room_of(k, s);
@@ -129,7 +130,8 @@ typedef struct {
     int vocab, n_classes;
     int64_t from, to; /* offsets between the tokens of a pair, inclusive; 0 to 0: single tokens */
     bool bigram;      /* the feature includes the token after the first token of the pair */
-    double *score;    /* (features, classes) counts, then log-probabilities */
+    /* (features, classes) counts, from which log-probabilities are computed in place */
+    double *score;
 } bayes;
 
 static int64_t n_features(const bayes *b)

@@ -29,12 +29,13 @@ typedef struct {
     int n_classes, n_marks; /* n_marks: number of marked tokens of a group */
     /* The last token of a group with minimal gaps is at position span * distance + more. */
     int64_t span, more;
-    /* zones: number of parts of a group. taken: maximum number of start
-     * positions that a placed group excludes for another group. */
+    /* zones: number of parts of a group. taken: maximum number of start positions of one part that
+     * a placed group excludes (has_room() in distance.c). */
     int zones, taken;
     bool bigram; /* a dependency begins with two adjacent tokens */
     /* Draws a group for a row with this label: positions at[n_marks], distributed equally for every
-     * label, and token[n_marks]. room: maximum sum of the gaps, in tokens. */
+     * label, and token[n_marks]. room: maximum sum of the gaps before and between the parts of the
+     * group, in tokens. */
     void (*group)(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token);
 } lra_distance_kind;
@@ -58,7 +59,7 @@ void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_r
 
 enum { LRA_DISTANCE_MAX_PARTS = 4 };
 /* Draws the first positions of n parts of a group, at[n]: at[0] >= `distance` and at[i+1] >= at[i]
- * + `stride`. All choices that fit into `room` positions are equally likely. */
+ * + `stride`. All choices with gaps of at most `room` tokens in total are equally likely. */
 void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
                          int64_t stride, int64_t *at);
 /* order[n] = a random permutation of 0 .. n-1. */

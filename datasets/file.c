@@ -95,7 +95,8 @@ static void report_counts(const lra_dataset *d, const lra_own_examples *x)
 
 /* ---- import ---------------------------------------------------------------------------------- */
 
-/* Adds the examples of a split to its rows: all (rows 0), or at most `rows`, evenly spaced. */
+/* Adds the examples of a split to its rows: all of them, or at most `rows` evenly spaced ones if
+ * rows is not 0. */
 static int add_split(lra_own_examples *x, int split, int64_t rows, lra_sequences *to, lra_err *e)
 {
     int64_t n = 0, at = 0, taken = 0;

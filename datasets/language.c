@@ -16,7 +16,7 @@
 #include "kernels/base/core/mem.h"
 
 enum { PUBLISHED = 100000000, LETTERS = 27, BYTES = 256, LEVELS = 2, SHOWN = 2000 };
-enum { SPELLED = 7 /* maximum output bytes per input byte: " seven " without one blank */ };
+enum { SPELLED = 7 /* a digit becomes at most 7 bytes: " seven " */ };
 
 static const char *const letters[LETTERS] = {" ", "a", "b", "c", "d", "e", "f", "g", "h",
                                              "i", "j", "k", "l", "m", "n", "o", "p", "q",
@@ -75,7 +75,7 @@ size_t lra_text8_clean(const char *bytes, size_t n, char *to)
     static const char *const digits[10] = {"zero", "one", "two",   "three", "four",
                                            "five", "six", "seven", "eight", "nine"};
     size_t k = 0;
-    bool blank = true; /* a blank is written before the next word */
+    bool blank = true; /* true: a blank precedes the next letter */
     for (size_t i = 0; i < n; i++) {
         char s = bytes[i];
         bool digit = s >= '0' && s <= '9';

@@ -48,8 +48,8 @@ static bool has_name(const char *path, const char *name, const char *import)
     return differs;
 }
 
-/* Own data whose name belongs to other data of the folder: adds a part of the hash of the files to
- * the name, so that tables distinguish the two. */
+/* If the name of own data belongs to other data in the folder, appends a part of the hash of the
+ * files to the name, so that tables distinguish the two. */
 static void name_apart(lra_dataset *d, const char *folder)
 {
     lra_err e;
@@ -75,7 +75,7 @@ static void name_apart(lra_dataset *d, const char *folder)
     lra_free(name);
 }
 
-/* folder: folder of prepared data. */
+/* Imports or generates the rows, and reports their numbers. folder: folder of the prepared data. */
 static int make_rows(lra_dataset *d, const lra_config *c, const char *folder, const char *data_dir,
                      lra_err *e)
 {
@@ -158,8 +158,8 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     return 0;
 }
 
-/* Own data: sets the length of the rows if all are equally long, and adds the resolved parameters
- * to the configuration. */
+/* For own data: sets the length of the rows if all are equally long, and adds the resolved
+ * parameters to the configuration. */
 static void complete_own(lra_dataset *d)
 {
     int64_t shortest = d->longest;

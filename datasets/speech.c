@@ -2,7 +2,7 @@
  * each a token of one number.
  * The input of a model is (x - m) / (s + 1e-5), x = level / 2^15. sc-norm=step: m and s are mean
  * and unbiased standard deviation of each of the 16,000 positions over the training clips, as in
- * the public pipeline. sc-norm=global: of all positions together.
+ * the public pipeline. sc-norm=global: m and s are those of all positions together.
  * Source: Warden 2018, arXiv:1804.03209; as a task of long sequences, Gu et al. 2022, which also
  * fixed the order of the classes. Splits are the published lists: 84,843 / 9,981 / 11,005.
  * Difference: the public pipeline divides decoded audio by 2^15 in addition to the decoder's own

@@ -18,8 +18,8 @@ enum { LEVELS = 2, VOCAB = 267735 };
 #define SOURCE                                                                                     \
     "wiki.{train,valid,test}.tokens (or train.txt and so on) of wikitext-103-v1.zip: "             \
     "https://huggingface.co/datasets/Salesforce/wikitext"
-/* Python that converts Parquet files with the column text; an empty text becomes a line with a
- * blank. */
+/* Python program that converts Parquet files with the column text; an empty text becomes a line
+ * with a blank. */
 #define PARQUET                                                                                    \
     "import glob,pandas as p;[open('wiki.'+f+'.tokens','w',encoding='utf8',newline='').write(''"   \
     ".join(t or ' \\n' for t in p.concat(map(p.read_parquet,sorted(glob.glob('**/'+s+"             \

@@ -127,7 +127,8 @@ static int open_source(struct archive *a, source *from)
                                            : NULL;
     if (from->gunzip) return archive_read_open(a, from->gunzip, NULL, next_unpacked, NULL);
     if (!from->file) return archive_read_open_memory(a, from->bytes, from->n);
-    lseek(fileno(from->file), 0, SEEK_SET); /* stdio is not used from here on */
+    /* libarchive reads from the descriptor; stdio's buffer is not used any more */
+    lseek(fileno(from->file), 0, SEEK_SET);
     return archive_read_open_fd(a, fileno(from->file), BLOCK);
 }
 
@@ -200,7 +201,7 @@ static int make_room(reading *r, const char *name, uint64_t n, lra_err *e)
 static int take_block(reading *r, const char *name, const void *block, size_t size, int64_t offset,
                       lra_err *e)
 {
-    static const char zeros[4096]; /* content of the holes of sparse files */
+    static const char zeros[4096]; /* bytes of a hole in a sparse file */
     uint64_t end = (uint64_t)offset + size;
     if (offset < 0 || (uint64_t)offset < r->n || end > r->max_file)
         return lra_fail(e, "'%s' in '%s' is larger than %llu bytes", name, r->from->name,

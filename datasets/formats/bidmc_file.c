@@ -9,7 +9,8 @@
 enum { LEVELS = 2, CHANNELS = 2, STEPS = LRA_BIDMC_STEPS };
 static const char *const part_names[2] = {"TRAIN", "TEST"};
 
-/* Returns the part of a file named as BIDMC32HR_TRAIN.ts: 0 training, 1 test, -1 another file. */
+/* Returns the part that a file name such as BIDMC32HR_TRAIN.ts states: 0 training, 1 test, -1
+ * another file. */
 static int part_of(const lra_bidmc *b, const char *name)
 {
     char wanted[32];

@@ -15,7 +15,7 @@
     "cifar-10-binary.tar.gz (CIFAR-10 binary version, Krizhevsky 2009, "                           \
     "www.cs.toronto.edu/~kriz/cifar.html), unpacked or not"
 
-/* Python that converts Parquet files with the columns img (a PNG) and label. */
+/* Python program that converts Parquet files with the columns img (a PNG) and label. */
 #define LRA_CIFAR_PARQUET                                                                          \
     "import glob,io,numpy as n,pandas as p;from PIL import Image as I;[open(f,'wb').write(b''"     \
     ".join(bytes([y])+n.asarray(I.open(io.BytesIO(x['bytes']))).transpose(2,0,1).tobytes() for "   \

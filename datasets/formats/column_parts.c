@@ -17,7 +17,7 @@ lra_quote lra_quote_bytes(const char *bytes, size_t n)
     lra_quote q;
     bool cut = n >= sizeof q.text;
     if (cut) n = sizeof q.text - 4;
-    /* do not cut inside a UTF-8 character */
+    /* avoids a cut inside a UTF-8 character */
     while (cut && n > 0 && ((unsigned char)bytes[n] & 0xC0) == 0x80) n--;
     memcpy(q.text, bytes, n);
     for (size_t i = 0; i < n; i++)

@@ -227,7 +227,7 @@ static int read_heads(scanner *s, lra_data_columns *c)
 
 typedef struct {
     int64_t bytes, numbers, empty;
-    bool text; /* a field is not a number */
+    bool text; /* true: at least one field is not a number */
 } counts;
 
 /* Returns true for missing numbers as pandas and R write them. */

@@ -16,7 +16,7 @@ struct lra_gunzip {
     const unsigned char *bytes; /* source in memory: bytes that were not yet passed to zlib */
     size_t n;
     z_stream z;
-    bool inside; /* a member has begun and not ended */
+    bool inside; /* true: inside a member, whose end has not been read */
     const char *error;
     uint64_t total;
     unsigned char in[BLOCK], out[BLOCK];

@@ -10,8 +10,8 @@
 #define LRA_IMDB_SOURCE                                                                            \
     "aclImdb_v1.tar.gz, unpacked or not: https://ai.stanford.edu/~amaas/data/sentiment/"
 
-/* Python that converts Parquet files with the columns text and label. These have no ratings; they
- * are set to 1 (negative) and 10 (positive). */
+/* Python program that converts Parquet files with the columns text and label. These have no
+ * ratings; they are set to 1 (negative) and 10 (positive). */
 #define LRA_IMDB_PARQUET                                                                           \
     "import glob,os,pandas as p;[(os.makedirs(d,exist_ok=True),open(d+f'/{i}_{1+9*y}.txt','w',"    \
     "encoding='utf8',newline='').write(t)) for s in ('train','test') for i,(t,y) in "              \

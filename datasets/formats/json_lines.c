@@ -17,12 +17,13 @@ enum { LONGEST_LINE = 64 << 20, WIDEST = 1 << 20, MOST_CELLS = 1 << 27 };
 /* A column to which values are appended. */
 typedef struct {
     lra_data_column c;
-    bool known;        /* c.kind is set; before, all values of the column were null or [] */
-    bool lists;        /* a list, possibly empty, occurred */
+    /* true: c.kind is set; false: so far all values of the column were null or [] */
+    bool known;
+    bool lists;        /* true: a value was a list, possibly an empty one */
     int64_t line;      /* line that determined the kind, or had the first list */
     int64_t rows;      /* number of rows filled so far */
     int64_t used;      /* used bytes of text, or used time steps */
-    int64_t room_rows; /* capacities in rows and in bytes or time steps */
+    int64_t room_rows; /* room_rows, room_used: capacities in rows, and in bytes or time steps */
     int64_t room_used;
 } growing;
 
@@ -346,7 +347,7 @@ static int take_object(reader *r, json_t *object)
         guess = (int)(g - r->column) + 1;
         if (take_value(r, g, value) != 0) return LRA_FAILED;
     }
-    int rc = check_cells(r); /* also counts examples without any key */
+    int rc = check_cells(r); /* needed for a line without keys, for which the loop checks nothing */
     r->row++;
     return rc;
 }
@@ -450,20 +451,21 @@ static int read_lines(reader *r, const char *at, const char *end)
 
 static int finish_column(const reader *r, growing *g)
 {
-    if (!g->known) { /* the column has no value at all */
+    if (!g->known) { /* all values of the column are missing */
         g->c.kind = g->lists ? LRA_DATA_COLUMN_IDS : LRA_DATA_COLUMN_NUMBER;
         g->c.integral = !g->lists;
     }
     if (fill(r, g, r->row) != 0) return LRA_FAILED;
     if (g->c.kind == LRA_DATA_COLUMN_REFUSED || g->c.kind == LRA_DATA_COLUMN_NUMBER) return 0;
-    return room_for(r, g, 0); /* allocates an empty column, too */
+    return room_for(r, g, 0); /* allocates the arrays even if the column is empty */
 }
 
 static int finish(reader *r, lra_data_columns *out)
 {
     if (r->n_columns == 0) return lra_fail(r->e, "'%s': its objects have no keys", r->name);
     for (int i = 0; i < r->n_columns && r->row == 1; i++)
-        if (r->column[i].c.kind == LRA_DATA_COLUMN_REFUSED) /* the default format of pandas */
+        if (r->column[i].c.kind == LRA_DATA_COLUMN_REFUSED) /* the default format of pandas: one
+                                                             * object of columns */
             return lra_fail(r->e,
                             "'%s' is one object, expected one per line and example; convert it "
                             "by pandas.read_json('IN').to_json('OUT.jsonl', "

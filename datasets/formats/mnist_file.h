@@ -12,7 +12,7 @@
     "train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz, "          \
     "t10k-labels-idx1-ubyte.gz (MNIST, yann.lecun.com/exdb/mnist), unpacked or not"
 
-/* Python that converts Parquet files with the columns image (a PNG) and label. */
+/* Python program that converts Parquet files with the columns image (a PNG) and label. */
 #define LRA_MNIST_PARQUET                                                                          \
     "import glob,io,struct,numpy as n,pandas as p;from PIL import Image as I;[(open(a+"            \
     "'-images-idx3-ubyte','wb').write(struct.pack('>4I',2051,len(d),28,28)+b''.join(n.asarray("    \

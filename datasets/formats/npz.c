@@ -21,7 +21,7 @@ enum {
     MOST_MEMBERS = 100000,
     STORED = 0,
     DEFLATED = 8,
-    MOST_TIMES = 1032 /* maximum compression ratio of deflate */
+    MOST_TIMES = 1032 /* maximum compression ratio of deflate, which bounds the unpacked size */
 };
 #define MOST_UNPACKED ((uint64_t)1 << 36)
 

@@ -19,8 +19,9 @@ typedef struct {
     char *reason;      /* why the array cannot be read (pickled objects); else NULL */
 
     const unsigned char *packed; /* the packed bytes, in the file */
-    uint64_t n_packed, n;        /* sizes in bytes; n: unpacked, with the npy header */
-    size_t data;                 /* offset of the data in the unpacked member */
+    /* sizes in bytes: of the packed bytes; of the unpacked member (n), including its npy header */
+    uint64_t n_packed, n;
+    size_t data; /* offset of the data in the unpacked member */
     uint32_t crc;
     bool deflated;
 } lra_npz_member;
@@ -29,7 +30,7 @@ typedef struct {
     int n;
     lra_npz_member *member; /* in the order of the central directory */
     const char *name;       /* name of the file in messages; not owned */
-    void *unpacked;         /* the last deflated member */
+    void *unpacked;         /* bytes of the array that was inflated last */
 } lra_npz;
 
 /* Parses the directory and the npy headers of an archive of n bytes in memory. z refers to `bytes`

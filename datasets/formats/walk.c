@@ -134,9 +134,10 @@ int lra_walk_path(lra_walk *w, const char *path, lra_err *e)
 typedef struct {
     const lra_walk *w;
     lra_digest *to;
-    const char *only; /* name for a path that is a single file; NULL: files have their own names */
-    lra_sha256 sum;   /* SHA-256 of the current file */
-    uint64_t n;       /* bytes of the current file so far */
+    /* name of the file if the path is a single file; NULL: files have their own names */
+    const char *only;
+    lra_sha256 sum; /* SHA-256 of the current file */
+    uint64_t n;     /* bytes of the current file so far */
 } hashing;
 
 static bool hash_wanted(void *of, const char *name)

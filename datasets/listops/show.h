@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Draws the tree of a valid row (with or without <eos>) with the value of every node. */
+/* Draws a valid row (with or without <eos>) as a tree, with the value after every node. */
 void lra_listops_show(const uint16_t *token, int64_t n, FILE *out);
 
 #endif

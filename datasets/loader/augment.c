@@ -1,6 +1,6 @@
-/* The registry of augmentations, and the first of them: the dihedral group of the square on images.
- * A symmetry transposes the image or not, then mirrors it or not along each axis; a quarter turn is
- * a transposition and one mirroring. */
+/* The registry of augmentations, and the augmentation "d4": one of the eight symmetries of the
+ * square (the dihedral group) applied to an image. A symmetry transposes the image or not, then
+ * mirrors it or not along each axis; a quarter turn is a transposition and one mirroring. */
 #include "datasets/loader/augment.h"
 
 #include <stddef.h>

@@ -30,7 +30,7 @@ lra_buckets lra_buckets_find(const lra_dataset *d)
     size_t cells = (size_t)(LRA_MAX_BUCKETS + 1) * (size_t)(n + 1);
     double *cost = lra_alloc_array(cells, sizeof *cost);
     int64_t *from = lra_alloc_array(cells, sizeof *from);
-    /* without buckets only length 0 is covered: other costs are infinite */
+    /* with 0 buckets only the length 0 is possible: all other costs are infinite */
     for (int64_t j = 1; j <= n; j++) cost[j] = 1e300;
     for (int64_t k = 1; k <= LRA_MAX_BUCKETS; k++)
         for (int64_t j = 0; j <= n; j++) {

@@ -128,7 +128,7 @@ static void draw_sample(lra_loader *l)
     lra_rng rng = lra_rng_new(strtoull(l->data->fingerprint, NULL, 16), SAMPLE_STREAM,
                               l->spec.sample_seed);
     if (wanted <= 0 || wanted >= n) return;
-    /* shuffles the rows after the first `wanted`, too */
+    /* a stratified selection reads all rows: shuffles those after the first `wanted`, too */
     for (int64_t i = wanted; i < n && strata; i++) {
         int64_t other = (int64_t)lra_rng_below(&rng, (uint32_t)(i + 1)), row = l->all[i];
         l->all[i] = l->all[other];

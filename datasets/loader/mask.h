@@ -33,13 +33,14 @@ int64_t lra_mask_classes(const lra_dataset *d);
 /* Checks the masking. LRA_USAGE: streams cannot be masked, and denoising needs words. */
 int lra_mask_check(const lra_dataset *d, lra_masking m, lra_err *e);
 
-/* Masks one row or document of n tokens, in place. token: (n) inputs and original ids. word: (n)
- * receives the target at each token, -1: none. */
+/* Masks one row or document of n tokens in place. token: (n) original ids, replaced by the inputs
+ * of the model. word: (n) receives the target at each token, -1: none. */
 void lra_mask_tokens(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t n, int32_t *token,
                      int32_t *word);
-/* Masks real inputs. plain: (n,channels) holds the numbers and becomes the targets, 0 where there
- * is none. value: (n, lra_mask_channels()) receives the inputs of the model. picked: (n,channels)
- * receives the loss mask. Nullable: level (n) levels, word (n) target levels. */
+/* Masks real inputs. value_target: (n,channels) holds the numbers and becomes the targets, 0 where
+ * there is no target. value: (n, lra_mask_channels()) receives the inputs of the model. value_mask:
+ * (n,channels) receives the loss mask. level: (n) levels of the tokens; word: (n) receives target
+ * levels. Nullable: level, word. */
 void lra_mask_values(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t n,
                      float *value_target, float *value, float *value_mask, const int32_t *level,
                      int32_t *word);

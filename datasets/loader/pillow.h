@@ -18,11 +18,11 @@ typedef enum {
     LRA_TRANSLATE_X, /* out(x,y) = in(x + d, y), d = sign (floor of 150/331 side l/9) */
     LRA_TRANSLATE_Y, /* out(x,y) = in(x, y + d) */
     LRA_ROTATE,      /* rotation about the centre by sign 30 l/9 degrees counter-clockwise */
-    /* enhancers: blend with another image, other + (1 + sign 0.9 l/9) (in - other); here black */
+    /* b + f (in - b) with f = 1 + sign 0.9 l/9 and b the black image */
     LRA_BRIGHTNESS,
-    LRA_COLOR,    /* blends with the grey image (as brightness with black) */
-    LRA_CONTRAST, /* blends with the rounded mean of the grey image */
-    /* blends with the image smoothed by 1 1 1 / 1 5 1 / 1 1 1 (except its border) */
+    LRA_COLOR,    /* as LRA_BRIGHTNESS with b the grey image */
+    LRA_CONTRAST, /* as LRA_BRIGHTNESS with b the rounded mean of the grey image */
+    /* as LRA_BRIGHTNESS with b the image smoothed by 1 1 1 / 1 5 1 / 1 1 1 (except its border) */
     LRA_SHARPNESS,
     LRA_POSTERIZE,     /* keeps the highest 8 - round(4 l/9) bits */
     LRA_SOLARIZE,      /* inverts levels that are at least 255 (1 - l/9) */

@@ -95,7 +95,7 @@ typedef struct lra_task {
     struct {
         /* name and publisher of the official files. Nullable: the task is only generated */
         const char *source;
-        /* Python code that writes the official files from Parquet files, the usual form in which
+        /* Python program that writes the official files from Parquet files, the usual form in which
          * the data set is distributed. It contains no double quotes. Nullable. */
         const char *from_parquet;
         /* Published number of rows (of a stream: tokens) in the files of each split; 0: no such

@@ -26,7 +26,8 @@ typedef struct {
     float *target;  /* (n) labels that are real numbers; NULL: the labels are not numbers */
     uint64_t *hash; /* (n) hash of each encoded input */
     int8_t *split;  /* (n) split of each example */
-    bool made_all, made_val; /* all splits, or only validation, are defined by the hash */
+    /* true: all splits, or only the validation split, follow from the hash */
+    bool made_all, made_val;
     bool by_rank;   /* few distinct inputs: splits follow the rank of the hash, not its value */
     int64_t length; /* value of the key `length` */
     /* The row that lra_own_encode() has encoded; capacity: time steps that its arrays can hold. */

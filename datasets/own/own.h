@@ -25,9 +25,10 @@ typedef struct {
     lra_own_target target;
     int vocab;         /* text: LRA_BYTES_VOCAB; tokens: token ids are below this; values: 0 */
     int width;         /* values: numbers per time step; other inputs: 1 */
-    int n_classes;     /* 0: no classes */
+    int n_classes;     /* number of classes; 0: the labels are not classes */
     char **class_name; /* (n_classes) in the order of the labels. NULL: the names are 0, 1, .. */
-    char *input_column, *label_column, *split_column; /* NULL: none */
+    /* names of the columns that were read; NULL: there is no such column */
+    char *input_column, *label_column, *split_column;
     int64_t n_train;
     /* Counts of the import, for messages. n_examples: examples in the files; n_empty: texts without
      * a byte; n_truncated: inputs truncated to the key `length`; n_left_out: examples excluded by

@@ -72,7 +72,8 @@ static int encode_values(lra_own_examples *x, const lra_own_file *f, int64_t i, 
         if (!isfinite(v))
             return lra_own_fail(f, i, e, "value %" PRId64 " of column '%s' is not finite", k + 1,
                                 f->input->name);
-        x->row.value[k] = v == 0 ? 0 : v; /* -0 becomes 0 */
+        /* stores -0 as 0, so that equal numbers have equal bits */
+        x->row.value[k] = v == 0 ? 0 : v;
     }
     return 0;
 }

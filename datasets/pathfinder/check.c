@@ -24,9 +24,9 @@ static int64_t n_traced(int64_t n, int window)
 }
 
 /* Returns the number of images to generate for comparison with n images of the files. It is 4 n,
- * because more would hardly reduce the error of the difference, but at least 4,000 1,024 /
- * window^2. With many files the maximum is 1,600 (above 128 px: 400, or the minimum if that is
- * larger): an effect size then has a standard error of 0.025 (128 px) or 0.05 (256 px). */
+ * because more would hardly reduce the error of the difference. It is at least 4,000 x 1,024 /
+ * window^2, and at most 1,600 (above 128 px: 400) or the minimum if that is larger. An effect size
+ * then has a standard error of 0.025 (128 px) or 0.05 (256 px). */
 static int64_t n_generated(int64_t n, int window)
 {
     int64_t least = (int64_t)4000 * 1024 / (window * window), most = window > 128 ? 400 : 1600;

@@ -11,8 +11,8 @@ struct lra_pathfinder {
     bool uniform;
     lra_paddles *paddles[LRA_PATHFINDER_MAX_MARGINS];
     pathfinder_turns *turns[LRA_PATHFINDER_MAX_MARGINS];
-    /* Range of positions of the first seed, by margin, degree + 180 and axis (row, column): from
-     * [0] to [1], inclusive. */
+    /* [margin][degree + 180][axis]: first and last position of the first seed along the axis (row,
+     * column), inclusive */
     int tails[LRA_PATHFINDER_MAX_MARGINS][LRA_PATHFINDER_DEGREES][2][2];
     lra_lanczos *shrink; /* reduces the canvas of the markers to the image */
 };

@@ -37,7 +37,7 @@ typedef struct {
     int n_kernel[LRA_PATHFINDER_DEGREES];
     /* (360) seed kernel of each orientation: offsets (dy,dx) */
     int8_t (*kernel)[LRA_PATHFINDER_MAX_SIDE * LRA_PATHFINDER_MAX_SIDE][2];
-    /* The border rule: from every border pixel the seed kernel reaches inside the image. */
+    /* border rule (layout.c): from every border pixel the seed kernel reaches inside the image */
     bool can_seed[LRA_PATHFINDER_DEGREES];
 } lra_paddles;
 

@@ -44,7 +44,8 @@ typedef struct {
 
 typedef struct {
     int n, tip[2], pivot[2];
-    /* direction of the last paddle: degree + 180 of a seed, 360 + candidate of an extension */
+    /* index of the direction of the last paddle: degree + 180 for a seed, 360 + number of the
+     * candidate for an extension */
     int heading;
     double turn; /* largest angle between two successive paddles so far, radians */
     pathfinder_paddle paddle[LRA_PATHFINDER_MAX_PADDLES];
@@ -55,7 +56,7 @@ typedef struct {
 typedef struct {
     int n, at[PATHFINDER_CANDIDATES][2], image[PATHFINDER_CANDIDATES];
     int n_disc, disc[PATHFINDER_DISC][2];
-    /* Direction of each heading, its sine and cosine. */
+    /* Direction of each heading in radians, its sine and cosine; weight of each candidate. */
     double angle[LRA_PATHFINDER_DEGREES + PATHFINDER_CANDIDATES];
     double sine[LRA_PATHFINDER_DEGREES + PATHFINDER_CANDIDATES];
     double cosine[LRA_PATHFINDER_DEGREES + PATHFINDER_CANDIDATES];

@@ -31,7 +31,7 @@ struct lra_pathfinder_tracer {
     lra_paddles *paddles[LRA_PATHFINDER_MAX_MARGINS];
     pathfinder_turns *turns[LRA_PATHFINDER_MAX_MARGINS];
     state *now, *next; /* (MAX_STATES) chains of the current length, and of one paddle more */
-    /* (window,window,candidates) last round in which a candidate was reached from a pivot. */
+    /* (window,window,candidates) last round in which the candidate was reached from the pivot */
     uint32_t *seen, round;
 };
 
