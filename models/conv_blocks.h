@@ -25,7 +25,7 @@ lra_tensor *lra_conv_blocks(const lra_build *b, lra_tensor *x, const char *scope
 lra_tensor *lra_conv_blocks_norm(const lra_build *b, lra_tensor *x);
 
 bool lra_conv_blocks_causal(const lra_config *c);
-int64_t lra_conv_blocks_reach(const lra_config *c); /* returns -1: unbounded */
+int64_t lra_conv_blocks_reach(const lra_config *c); /* returns -1: the reach is unbounded */
 
 /* Returns the specification s with a log-uniform initialisation of ln dt (step sizes dt in [dt-min,
  * dt-max]). */

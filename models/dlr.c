@@ -5,8 +5,8 @@
  * lambda is shared by all channels. Every channel and direction has its own w; real and imaginary
  * parts are initialised N(0,1)/state. There are no conjugate pairs.  r^2 = dt/2 with dt log-uniform
  * in [dt-min, dt-max].
- * init=structured: a_n = 2 pi n/state; random: N(0,1), equivalent modulo 2 pi.  lambda and w are
- * trained with learning rate `ssm-rate` without weight decay.
+ * init=structured: a_n = 2 pi n/state; init=random: a_n ~ N(0,1); only a_n modulo 2 pi has an
+ * effect.  lambda and w are trained with learning rate `ssm-rate` without weight decay.
  * Source: Gupta et al. 2022, Simplifying and Understanding State Space Models with Diagonal Linear
  * RNNs; presets of Amos et al. 2024 (spt). */
 #include <math.h>

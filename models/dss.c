@@ -6,10 +6,10 @@
  * in the blocks of conv_blocks.h, causal and without their gate.  lambda_n = -exp(d_n) + i a_n
  * is shared by all channels. Each channel and direction has its own w, with real and imaginary
  * parts ~ N(0,1), and each channel its own dt, log-uniform in [dt-min, dt-max].  kernel=softmax has
- * one dt for the real and one for the imaginary part of lambda; they are equal at initialisation.
- * Initialisation: d = ln(1/2); init=skew: a is the positive eigenvalues of the skew part of LegS of
- * size 2 state (hippo.h); init=lin: a_n = pi n. All of these are trained with learning rate
- * `ssm-rate` without weight decay.
+ * one dt for the real part and one for the imaginary part of lambda; both are equal at
+ * initialisation. Initialisation: d = ln(1/2); init=skew: a is the positive eigenvalues of the skew
+ * part of LegS of size 2 state (hippo.h); init=lin: a_n = pi n. All of these are trained with
+ * learning rate `ssm-rate` without weight decay.
  * Source: Gupta et al. 2022, Diagonal State Spaces are as Effective as Structured State Spaces.
  * Difference: the public code sums over the padded length, so that padding changes results, and
  * adds 1e-7 to the sum. */
@@ -57,7 +57,7 @@ static lra_tensor *kernels(const lra_build *b)
         lra_tensor *steps = lra_reshape(dt, LRA_SHAPE(2, D, 1));
         w = lra_complex_div(w, lra_concat(2, lambda, 0));
         k = lra_ssm_kernel_shares(lra_mul(lra_concat(2, lambda, 0), steps), w, b->T, b->T_max);
-    } else { /* times 1/2: lra_ssm_kernel() adds the conjugates, which this model does not have */
+    } else { /* 1/2 cancels the factor 2 of lra_ssm_kernel(), which stands for conjugates */
         k = lra_ssm_kernel(lra_concat(2, lambda, 0), lra_affine(w, 0.5, 0),
                            lra_reshape(dt, LRA_SHAPE(D)), b->T);
     }

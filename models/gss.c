@@ -5,12 +5,12 @@
  *
  * LayerNorm at the end.  W1: D -> `narrow`, W2: D -> `hidden`, W3: `narrow` -> `hidden`, W4:
  * `hidden` -> D; D/4 and 4 D in the paper.  lambda is shared by all channels; there are no
- * conjugate pairs and no dt.  d, a ~ N(0,1), w ~ N(0,1/state) in both parts, D ~ N(0,1).  causal=0:
- * a second kernel looks ahead.  lambda and w are trained with learning rate `ssm-rate` without
- * weight decay.
+ * conjugate pairs and no dt.  d, a ~ N(0,1); real and imaginary parts of w ~ N(0,1/state); D ~
+ * N(0,1).  causal=0: a second kernel looks ahead.  lambda and w are trained with learning rate
+ * `ssm-rate` without weight decay.
  * Source: Mehta et al. 2022, Long Range Language Modeling via Gated State Spaces.  The paper does
  * not define the inner state space. Here it is that of a public implementation, except that the
- * latter initialises w with sqrt(state) times this deviation. */
+ * latter initialises w with sqrt(state) times this standard deviation. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -34,7 +34,8 @@ static lra_tensor *kernels(const lra_build *b, int64_t E)
         lra_exp(lra_param(g, "log_turn", LRA_SHAPE(1, 1, N), &spec))};
     spec.a = 1 / sqrt((double)N);
     lra_tensor *w = lra_param(g, "w", LRA_SHAPE(2, sides * E, N), &spec);
-    /* Times 1/2: lra_ssm_kernel() adds the conjugates, which this model does not have; dt = 1. */
+    /* With dt = 1. 1/2 cancels the factor 2 of lra_ssm_kernel(), which counts a mode and its
+     * conjugate; this model has no conjugates. */
     lra_tensor *k = lra_ssm_kernel(lra_concat(2, lambda, 0), lra_affine(w, 0.5, 0),
                                    lra_ones(g, lra_real(g), LRA_SHAPE(1)), b->T);
     return lra_name(sides == 2 ? lra_reshape(k, LRA_SHAPE(2, E, b->T)) : k, "kernel");

@@ -10,7 +10,7 @@
  * discretised bilinearly; dt log-uniform in [dt-min, dt-max].  D, E ~ N(0,1).  A, both B and dt are
  * trained with learning rate `ssm-rate` without weight decay. The model is causal.
  * Source: Fu et al. 2022, Hungry Hungry Hippos: Towards Language Modeling with State Space Models;
- * heads of one channel. Unlike in the paper, a block has no feed-forward layer. */
+ * each head has one channel. Unlike in the paper, a block has no feed-forward layer. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -24,7 +24,7 @@ static void fill_first(const lra_fill *f, double *v)
     for (int64_t i = 0; i < lra_shape_elements(f->shape); i++) v[i] = i % N == 0;
 }
 
-/* Initial -Im A of the diagonal layer: (1,D,N). */
+/* Initial imaginary parts of A in the diagonal layer, with opposite sign: (1,D,N). */
 static void fill_turn(const lra_fill *f, double *v)
 {
     int64_t N = f->shape.d[2];

@@ -38,8 +38,8 @@ static double complex turned(int64_t modes, const double complex *v, int64_t k)
     return sum;
 }
 
-/* Writes one part of the initialisation repeatedly: `count` values in rows of `modes`. cut: bound
- * on |Im B|. */
+/* Writes one part of the initialisation: `count` values in rows of `modes`, all rows equal. cut:
+ * bound on |Im B|. */
 static void fill_legs(int64_t modes, part which, double cut, int64_t count, double *to)
 {
     double *w = lra_alloc_array((size_t)modes, sizeof *w);

@@ -19,7 +19,7 @@
  * -mu; v: (2 modes,modes), the columns of V. */
 void lra_hippo_legs(int64_t modes, double *w, double complex *v);
 
-/* Initialisers of arrays (..,modes): -Im a, Re B and Im B. */
+/* Initialisers of real arrays (..,modes): -Im a, Re B and Im B. */
 void lra_hippo_turn(const lra_fill *f, double *v);
 void lra_hippo_re(const lra_fill *f, double *v);
 void lra_hippo_im(const lra_fill *f, double *v);

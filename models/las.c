@@ -1,7 +1,7 @@
 /* las, l, s, alibi, smooth-alibi: causal attention whose weights are made local and smooth.
  *   S = q k^T / sqrt(K),  D_ij = i - j for j <= i
  *   las           AP(softmax(exp(-alpha_c D) S)) v         l: without AP         s: without the decay
- *   alibi         softmax(S - m_c D) v                     smooth-alibi: AP of it,  m_c = 2^(-8c/h), c = 1..h
+ *   alibi         softmax(S - m_c D) v                     smooth-alibi: AP(softmax(S - m_c D)) v,  m_c = 2^(-8c/h), c = 1..h
  * Head c = 0 has alpha = 0. For the other heads c = 1..h-1 the paper is ambiguous; setting `alpha`:
  *   literal  exp(-alpha) = bound c/(h-1)     "exponential-uniformly in [0, B]", exp(-alpha) uniform in [0, B]
  *   scale    exp(-alpha) = 1 - (1 - exp(-bound)) c/(h-1): alpha in [0, B], evenly spaced in exp
@@ -70,7 +70,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static int64_t reach(const lra_config *c)
 {
-    return lra_config_int(c, "chunk") - 1; /* chunk = 0 (no chunks): -1, unbounded */
+    return lra_config_int(c, "chunk") - 1; /* -1, unbounded, if there are no chunks (chunk = 0) */
 }
 
 static bool causal(const lra_config *c)

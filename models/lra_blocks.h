@@ -26,9 +26,12 @@ lra_tensor *lra_benchmark_attention(const lra_build *b, lra_tensor *u, const lra
 
 /* Functions for the records of models with these blocks. */
 lra_positions lra_benchmark_positions(const lra_config *c);
-lra_classifier lra_benchmark_classifier(const lra_config *c); /* classifier: Linear, ReLU, Linear */
-int64_t lra_benchmark_reach(const lra_config *c);             /* returns -1: unbounded */
-bool lra_benchmark_unmasked(const lra_config *c); /* for models with the key LRA_BENCHMARK_MASKED */
+/* classifier of two layers: Linear, ReLU, Linear */
+lra_classifier lra_benchmark_classifier(const lra_config *c);
+/* returns -1: the reach is unbounded */
+int64_t lra_benchmark_reach(const lra_config *c);
+/* `unmasked` of models with the key LRA_BENCHMARK_MASKED */
+bool lra_benchmark_unmasked(const lra_config *c);
 
 /* Keys of models with these blocks. */
 #define LRA_BENCHMARK_KEYS                                                                         \

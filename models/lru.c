@@ -6,10 +6,10 @@
  *
  * Initialisation: |lambda|^2 uniform in [r-min^2, r-max^2], angle uniform in [0, max-phase], gamma
  * = ln sqrt(1 - |lambda|^2), so that states have the scale of the inputs.  B ~ N(0, 1/(2 D)), C ~
- * N(0, 1/N) in both parts, D ~ N(0,1); dense layers as in scan_layer.h; GELU by tanh.  nu, theta,
- * gamma and B are trained with `ring-rate` times the global learning rate, without weight decay.
- * Dropout before W and after the gate, one mask for all positions of a channel.  Running statistics
- * have momentum 0.99.
+ * N(0, 1/N), for real and imaginary parts each; D ~ N(0,1); dense layers as in scan_layer.h; GELU
+ * is the tanh approximation.  nu, theta, gamma and B are trained with `ring-rate` times the global
+ * learning rate, without weight decay. Dropout before W and after the gate, one mask for all
+ * positions of a channel.  Running statistics have momentum 0.99.
  * Source: Orvieto et al. 2023, Resurrecting Recurrent Neural Networks for Long Sequences.
  * Known: at initialisation, a state has the variance of B u if the inputs are stationary and
  * uncorrelated. */

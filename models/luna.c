@@ -4,8 +4,8 @@
  *   Yp = attend(P; X),  Yx = Wo attend(X; Yp) + bo,  attend(A; B) = heads(softmax(q k^T / sqrt(K)) v),  q of A, k, v of B
  *   X = LayerNorm(X + Yx),  P = LayerNorm(P + Yp),  X = LayerNorm(X + W2 ReLU(W1 X))                        per layer
  *
- * All maps have biases. Every layer but the last updates P (memory,D). Each of the two attentions
- * has its own q, k and v.
+ * All linear layers have biases. Every layer but the last updates P (memory,D). Each of the two
+ * attentions has its own q, k and v.
  * Initialisation: P ~ N(0, 1/D); weights Xavier uniform, with gain 1/sqrt 2 for q, k and v.
  * share=1: all layers share their parameters.
  * positions=sinusoidal: X and P times sqrt(D), then [sin | cos] of t 10000^(-i/(D/2-1)) added.
@@ -18,8 +18,8 @@
 #include "models/layers.h"
 #include "models/lra_blocks.h"
 
-/* Parameters of a layer: q, k, v of both attentions, linear layers, norms. w: weight or gain; b:
- * bias. */
+/* Parameters of a layer by index: q, k, v of both attentions, linear layers, norms. w: weight or
+ * gain; b: bias. */
 enum { PACK, UNPACK = 3, OUT = 6, UP, DOWN, NORM_MEMORY, NORM1, NORM2, PARTS };
 typedef struct {
     lra_tensor *w[PARTS], *b[PARTS];
@@ -56,8 +56,8 @@ static lra_tensor *part(const layer *l, int i, lra_tensor *x)
     return lra_linear(x, l->w[i], l->b[i], i == UP ? LRA_ACT_RELU : LRA_ACT_NONE, NULL);
 }
 
-/* Returns attend(a; c), the attention of a to c, both (B,..,D). x: receives q, k and v; first:
- * index of q. Nullable: lengths. */
+/* Returns attend(a; c), the attention of a to c, both (B,..,D). x: receives q, k and v. first:
+ * index of q among the parameters. a_length, c_length: (B), Nullable. */
 static lra_tensor *attend(const lra_build *b, const layer *l, int first, lra_tensor *a,
                           lra_tensor *a_length, lra_tensor *c, lra_tensor *c_length,
                           lra_tensor *x[3])
@@ -82,7 +82,7 @@ static lra_tensor *unpack(const lra_build *b, const layer *l, lra_tensor *p, lra
     return yx;
 }
 
-/* Sinusoidal positions (n,D). data: the first position. */
+/* Sinusoidal position vectors (n,D). data: position of the first vector. */
 static void fill_waves(const lra_fill *f, double *v)
 {
     int64_t D = f->shape.d[1], half = D / 2;

@@ -7,12 +7,12 @@
  * K_l = sum_n gamma_n beta_n p_n (1 - p_n a_n)^l / sqrt(state), p = sigmoid(delta), a =
  * sigmoid(alpha), for l < `ema-length`. Each channel and direction has its own kernel; both
  * directions include lag 0.
- * norm=post: x = Norm(y), also after the feed-forward layer; no norms before layers.  A: softmax of q k^T
- * / sqrt(queries) + c_(j-i), c learned. attention=laplace: A = f(q k^T / n + c), f the distribution
- * function of a normal with mean 0.707107 and deviation 0.282095, n the number of keys of a query;
- * rows need not sum to 1. chunk: attention inside chunks of this number of tokens, which share c;
- * the moving average crosses chunks (mega-chunk). In bf16, a sum of several products is rounded
- * once.
+ * norm=post: x = Norm(y), also after the feed-forward layer; no norms before layers.  A: softmax of
+ * q k^T / sqrt(queries) + c_(j-i), c learned. attention=laplace: A = f(q k^T / n + c), f the
+ * distribution function of a normal with mean 0.707107 and standard deviation 0.282095, n the
+ * number of keys of a query; rows need not sum to 1. chunk: attention inside chunks of this number
+ * of tokens, which share c; the moving average crosses chunks (mega-chunk). In bf16, a sum of
+ * several products is rounded once.
  * Source: Ma et al. 2022, Mega: Moving Average Equipped Gated Attention. */
 #include <math.h>
 
@@ -65,8 +65,8 @@ static lra_tensor *average(const lra_build *b, lra_tensor *u)
     lra_tensor *rate[] = {lra_reshape(fall, plane), zero};
     lra_tensor *start[] = {lra_reshape(weight, plane), zero};
     lra_tensor *k = lra_ssm_kernel(lra_concat(2, rate, 0), lra_concat(2, start, 0), NULL, L);
-    /* the future kernel of a long convolution begins at the next token, so that lag 0 is added to
-     * omega */
+    /* The future kernel of a long convolution begins at the next token. The ahead kernel's value at
+     * lag 0 is therefore added to omega. */
     if (sides == 2) {
         lra_tensor *past = lra_slice(k, 0, 0, D), *ahead = lra_slice(k, 0, D, D);
         lra_tensor *none = lra_zeros(g, k->type, LRA_SHAPE(D, 1));
@@ -125,7 +125,7 @@ static lra_tensor *add_gated(const lra_build *b, lra_tensor *x, lra_tensor *u)
     lra_tensor *o = lra_gate(r, LRA_GATE_SILU, attend(b, z, v));
     lra_tensor *h = dense(o, "out", D, LRA_ACT_NONE, lra_slice(m, 2, D + Z + V, D));
     h = lra_dropout(lra_silu(h), dropout, false);
-    /* computed in `real`, because each of the three sums would be rounded in bf16 */
+    /* in `real`, so that only the result is rounded to bf16, not each of the three sums */
     lra_type real = lra_real(b->graph);
     h = lra_cast(h, real), phi = lra_cast(phi, real);
     lra_tensor *whole = lra_cast(x, real);

@@ -34,7 +34,7 @@ typedef enum {
 typedef struct {
     lra_param_spec table;        /* (V,D) embedding table of token ids */
     lra_param_spec weight, bias; /* linear layer for real inputs: (channels,D) and (D) */
-    double scale;                /* factor on the resulting vectors; 0: 1 */
+    double scale;                /* factor by which the vectors are multiplied; 0: 1 */
 } lra_embed_start;
 
 /* Classifier between the pooled features and the logits. */
@@ -81,8 +81,8 @@ typedef struct {
     const lra_key *keys;                /* settings of the model; `width` is D */
     const lra_model_preset *presets;    /* Nullable: every preset has the default settings */
     const char *tiny;                   /* settings of a small test model that uses every feature */
-    /* Additional settings for tests of features that `tiny` does not cover, NULL-terminated.
-     * Nullable: none. */
+    /* More settings for tests, of features that `tiny` does not cover. NULL-terminated. Nullable:
+     * none. */
     const char *const *variants;
     const char *axis; /* key that determines the reach of a ladder's rungs. Nullable: none */
     /* key that changes only the model's number of parameters (for --match). Nullable */
@@ -124,7 +124,8 @@ typedef struct {
     /* Initialisation of the input layer. Nullable: tables N(0,1), linear layers uniform in
      * +-1/sqrt(channels). */
     lra_embed_start (*embedding)(const lra_config *c, int64_t channels);
-    lra_classifier (*classifier)(const lra_config *c); /* Nullable: one linear layer */
+    /* classifier after pooling. Nullable: one linear layer */
+    lra_classifier (*classifier)(const lra_config *c);
     /* names of arrays in published weights (training/published.h). Nullable: only files of this
      * suite */
     const lra_published_name *published;

@@ -102,7 +102,7 @@ static lra_embed_start embedding_of(const lra_model *m, const lra_config *c, int
 {
     if (m->embedding) {
         lra_embed_start own = m->embedding(c, channels);
-        own.bias.no_decay = true; /* no weight decay, as for all biases */
+        own.bias.no_decay = true; /* no weight decay, because biases never have it */
         return own;
     }
     return (lra_embed_start){.table = {LRA_NORMAL(1)},
@@ -144,8 +144,8 @@ static lra_tensor *add_padding(const lra_network *k, lra_tensor *x, int64_t more
     return lra_concat(2, (lra_tensor *[]){x, row}, 1);
 }
 
-/* Returns length + 1 for each row, by an argmax over the one-hot vector of the length after a
- * zero. */
+/* Returns length + 1 for each row: the argmax of a one-hot vector of the length that is preceded by
+ * one zero. */
 static lra_tensor *one_more(lra_tensor *length, int64_t T)
 {
     lra_tensor *place = lra_one_hot(length, T + 1);

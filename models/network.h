@@ -34,7 +34,8 @@ typedef struct {
     int64_t channels; /* real numbers per token; 0: the inputs are token ids */
     int64_t outputs;  /* number of classes, or of target numbers; LRA_HEAD_NEXT: vocab */
     lra_pool_kind pool;
-    bool absolute; /* regression: mean absolute error instead of mean squared error */
+    /* LRA_HEAD_VALUE, LRA_HEAD_TOKENS: mean absolute instead of mean squared error */
+    bool absolute;
     /* Number of positions of the longest bucket that the task's settings allow; 0: there is one
      * bucket, of length T. */
     int64_t T_max;

@@ -5,10 +5,10 @@
  * Conv_K: D -> H channels, kernel K (odd), G groups, "same" zero padding, bias; Linear: H -> D. The
  * receptive field of a layer is (K-1)/2 tokens to each side, of L layers L(K-1)/2; K = 1 is a bag
  * of tokens. dilation: taps of layer i (from 0) are min(dilation, K^i) tokens apart, so that the
- * receptive field has no gaps up to the reach, (K-1)/2 sum_i min(dilation, K^i), with as many
- * parameters and operations.  An equal dilation in all layers would leave gaps (gridding).
- * causal=1: all taps are at the current token and in the past; a layer reaches K-1 tokens to the
- * past and none to the future.
+ * receptive field has no gaps up to the reach, (K-1)/2 sum_i min(dilation, K^i). The numbers of
+ * parameters and operations do not depend on the dilation.  An equal dilation in all layers would
+ * leave gaps (gridding). causal=1: all taps are at the current token and in the past; a layer
+ * reaches K-1 tokens to the past and none to the future.
  * Source: "On the locality bias and results in the Long Range Arena", section 8 and table 7. The
  * paper does not state the position of the norm. Here it is before the convolution, with a final
  * norm before pooling, as in the paper's Transformer.  Inputs of a convolution are zero beyond an

@@ -3,7 +3,8 @@
  *   h = GELU(k * u + D u);  (p, q) = W h + b;  x = x + p sigmoid(q);  u = Norm(x)      the blocks of conv_blocks.h
  *   k_l = C Ab^l Bb,  A = diag(a) - P Q^*                                              bilinear, see s4_kernel.h
  *
- * version=v4, v3, v1: the parameters of the public code; the papers with v1 have causal=1 gate=0.
+ * version=v4, v3, v1: parameters as in these versions of the public code; papers that use v1 set
+ * causal=1 and gate=0.
  * Source: Gu et al. 2022, Efficiently Modeling Long Sequences with Structured State Spaces, and its
  * later code.  Differences: inputs longer than L are not supported; the third dropout of v4, before
  * GELU, is a key with default 0. */

@@ -11,7 +11,7 @@
 #include "models/hippo.h"
 
 typedef struct {
-    /* softplus: dt = ln(1 + exp(s)), else exp(s). raw: the drawn C is used without conversion */
+    /* softplus: dt = ln(1 + exp(s)), otherwise dt = exp(s). raw: the drawn C is not converted */
     bool softplus, raw;
     double dt[2];
     uint32_t stream; /* random stream of dt */

@@ -5,14 +5,17 @@
  *   discrete=bilinear  Lb = (1 + z/2)/(1 - z/2), Bb = dt/(1 - z/2) B
  *   act=full-glu  W1 a sigmoid(W2 a), a = GELU(y);  half-glu1  a sigmoid(W a);  half-glu2  y sigmoid(W a);  gelu  a
  *
- * No norm at the end.  `state`/2 complex numbers, one of each conjugate pair: lambda of `blocks`
- * blocks of the normal part of LegS with its eigenvectors V (hippo.h).  B = V* B0, B0 real, of
- * deviation sqrt(1/P), P = `state`; c-start: C = C0 V, C0 of sqrt(1/(P D)) in both parts (lecun) or
- * sqrt(1/P) (trunc), all truncated at two standard deviations; complex: C of sqrt(1/2).  D ~
- * N(0,1); dt log-uniform in [dt-min, dt-max]; GELU by tanh.  stable=1: Re lambda <= -1e-4. Dropout:
- * one mask for all positions. groups: lambda and dt have learning rate `ssm-rate` without weight
- * decay, other parameters the global rate with decay. Exceptions: groups=standard, B as lambda;
- * nobcdecay, B, C and D as lambda; bandcdecay, B has `ssm-rate` with decay.
+ * There is no norm at the end; causal=1 has one direction.  The state has P = `state` complex
+ * numbers, of which one of each conjugate pair is stored. lambda is initialised as the eigenvalues
+ * of the normal part of HiPPO-LegS, in `blocks` equal blocks; V are their eigenvectors (hippo.h). 
+ * B = V* B0 with real B0 ~ N(0, 1/P).  c-start=lecun: C = C0 V, real and imaginary parts of C0 ~
+ * N(0, 1/(P D)); trunc: the same with N(0, 1/P); complex: real and imaginary parts of C ~ N(0,
+ * 1/2).  B0 and C0 are truncated at two standard deviations.  D ~ N(0,1); dt is log-uniform in
+ * [dt-min, dt-max].  stable=1 keeps Re lambda <= -1e-4.  GELU is the tanh approximation.  A dropout
+ * mask is the same for all positions.
+ * Learning rates: lambda has `ssm-rate` without weight decay, and so has dt if dt-group=ssm. All
+ * other parameters have the global rate with weight decay, except: groups=standard: B as lambda;
+ * nobcdecay: B, C and D as lambda; bandcdecay: B has `ssm-rate` with weight decay.
  * Source: Smith et al. 2023, Simplified State Space Layers for Sequence Modeling. */
 #include <math.h>
 
@@ -29,7 +32,7 @@ typedef struct {
     double deviation;
 } legs_start;
 
-/* Initial V* B0 as (2,D,N), or if `out` C0 V as (2,sides N,D). */
+/* Initial B = V* B0, as (2,D,N), or with `out` initial C = C0 V, as (2,sides N,D). */
 static void fill_turned(const lra_fill *f, double *v)
 {
     const legs_start *s = f->data;
@@ -56,15 +59,15 @@ static void fill_turned(const lra_fill *f, double *v)
     lra_free(V);
 }
 
-/* Returns Lb. *b: the factor of B, computed in double as the value at lag 0 of a kernel with one
- * mode, because exp(z) - 1 loses digits. */
+/* Returns Lb. *b: Bb/B, computed in double as the value at lag 0 of a kernel with one mode, because
+ * exp(z) - 1 loses digits in float32. */
 static lra_tensor *discrete(const lra_config *c, lra_tensor *lambda, lra_tensor *dt, lra_tensor **b)
 {
     int64_t N = lra_width(lambda);
     bool held = lra_config_is(c, "discrete", "zoh");
     lra_tensor *one = lra_ones(lambda->graph, lambda->type, LRA_SHAPE(1, N, 1));
     lra_tensor *none = lra_affine(one, 0, 0), *less = lra_affine(one, -1, 0);
-    /* the imaginary part is computed by the kernel, too: Im x = Re(-i x) */
+    /* two kernels, for the real and the imaginary part of *b: Im x = Re(-i x) */
     lra_tensor *parts[] = {lra_complex(one, none), lra_complex(none, less)};
     lra_tensor *of = lra_concat(2, parts, 1);
     lra_tensor *a = lra_reshape(lambda, LRA_SHAPE(2, N, 1)), *step = lra_reshape(dt, LRA_SHAPE(N));
@@ -171,8 +174,8 @@ static const lra_key keys[] = {
 #define OWN   LRA_OWN_PRESET
 /* clang-format off */
 #define LOCALITY(tasks, settings) {tasks, "paper", "locality", settings, NULL}
-/* Sizes of the S5 paper, which the locality paper uses; the latter has act=full-glu on Retrieval
- * and Pathfinder. */
+/* Sizes of the S5 paper, which the locality paper uses, too, with act=full-glu on Retrieval and
+ * Pathfinder. */
 #define LISTOPS   FAST "layers=8 state=16 blocks=8 rate=0.003 batch=50 decay=0.04 "
 #define TEXT      "width=256 state=192 blocks=12 dt-group=global dropout=0.1 rate=0.004 batch=50 decay=0.07 "
 #define RETRIEVAL "state=256 blocks=16 c-start=trunc dt-group=global rate=0.002 batch=32 decay=0.05 "

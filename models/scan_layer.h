@@ -11,9 +11,9 @@
 lra_tensor *lra_scan_layer(const lra_build *b, lra_tensor *u, lra_tensor *lambda, lra_tensor *in,
                            lra_tensor *out, lra_tensor *skip, double scale);
 
-/* Dense layer NAME/w, NAME/b: weights normal, truncated at two standard deviations, with deviation
- * 1/sqrt(inputs); biases 0. lra_scan_embedding(): the same initialisation of the input layer (a
- * token counts as a one-hot vector). */
+/* Dense layer NAME/w, NAME/b: weights normal with standard deviation 1/sqrt(inputs), truncated at
+ * two standard deviations; biases 0. lra_scan_embedding(): the same initialisation of the input
+ * layer (a token counts as a one-hot vector). */
 lra_tensor *lra_scan_linear(lra_tensor *x, const char *name, int64_t n_out);
 lra_embed_start lra_scan_embedding(const lra_config *c, int64_t channels);
 
@@ -22,6 +22,7 @@ lra_embed_start lra_scan_embedding(const lra_config *c, int64_t channels);
 void lra_scan_cut_normals(const lra_fill *f, uint32_t index, double deviation, int64_t n,
                           double *v);
 
-bool lra_scan_always(const lra_config *c); /* returns true, for `causal` */
+/* lra_model.causal of models that are always causal: returns true */
+bool lra_scan_always(const lra_config *c);
 
 #endif

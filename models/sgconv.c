@@ -10,8 +10,8 @@
  * alpha of each kernel uniform in [alpha-min, 1), w ~ N(0,1)/s, no division.  causal=0: a second
  * kernel for the future.
  * Source: Li et al. 2022, What Makes Convolutional Models Great on Long Sequence Modeling?; both of
- * its public codes. The paper does not define the output of its blocks on these tasks; here it is
- * gated (gate=0: not).
+ * its public implementations. The paper does not define the output of its blocks on these tasks;
+ * here it is gated (gate=0: not).
  * Known: 40 tokens with s = 8 need S = 4 parts, which cover 64 lags. */
 #include <math.h>
 

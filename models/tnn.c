@@ -4,10 +4,10 @@
  *   gtu(x) = Wo (SiLU(Wu x) T SiLU(Wv x));  glu(x) = W3 (SiLU(W1 x) W2 x)
  *   T_ts = gamma^|t-s| rpe(t-s), of each channel;  rpe(l) = Wl a(Wh .. a(wf l));  a(h) = ReLU(h/(rms(h) + 1e-8))
  *
- * `rpe-layers` matrices Wh, `rpe` channels between; all have biases.  gamma is fixed.  causal=1: t
- * >= s only.  columns=N, for images of N columns: the sum of two T, along rows and along columns,
- * each with its own rpe.  Source: Qin et al. 2023, Toeplitz Neural Network for Sequence
- * Modeling. */
+ * The network rpe has `rpe-layers` hidden matrices Wh of `rpe` channels, and biases in all layers.
+ * gamma is fixed.  causal=1: T_ts = 0 for t < s.  columns=N, for images of N columns: the sum of
+ * two matrices T, one along rows and one along columns, each with its own rpe.
+ * Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -22,8 +22,8 @@ static lra_tensor *activate(lra_tensor *h)
     return lra_relu(lra_div(h, lra_affine(sum, 1, 1e-8)));
 }
 
-/* Returns entries of T by lag: (C,T), or (2,C,T), lags 0, 1, .. and -1, -2, ... most: length of the
- * lags' constant. */
+/* Returns entries of T by lag: (C,T) for lags 0, 1, ..; not causal: (2,C,T), the second row for
+ * lags -1, -2, ... most: length of the constant with the lags. */
 static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t most)
 {
     lra_graph *g = b->graph;
@@ -47,7 +47,8 @@ static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t mos
     return lra_name(sides == 2 ? h : lra_reshape(h, LRA_SHAPE(C, T)), "kernel");
 }
 
-/* Multiplies by T along lines of n pixels, v (..,n,C); each line is a separate sequence. */
+/* Multiplies v (..,n,C) by T, along sequences of n positions (an image: rows or columns of
+ * pixels). */
 static lra_tensor *mix(const lra_build *b, lra_tensor *v, const char *scope, int64_t most)
 {
     lra_shape s = lra_tensor_shape(v);

@@ -4,8 +4,8 @@
 #include "kernels/base/core/mem.h"
 #include "models/training/checkpoint.h"
 
-/* Evaluates a split; *n: number of rows. *output stays NULL for heads with an output at every
- * token. Nullable: row. */
+/* Evaluates a split. *n: number of rows; *output: logits or predicted numbers, NULL for heads with
+ * an output at every token. Nullable: row. */
 static int answer(lra_session *s, int split, lra_sums *total, int64_t *n, float **output,
                   lra_sums **row, lra_err *e)
 {

@@ -9,8 +9,8 @@
 #include "models/training/objective.h"
 #include "models/training/session.h"
 
-/* Integers and reals of a run's state, by name. older: the name in files of versions before metrics
- * other than accuracy existed; "": those files lack the value, and it is 0. */
+/* Integers and reals of a run's state, by name. older: the name in files of versions that had no
+ * metric but accuracy; "": those files lack the value, which is 0. */
 typedef struct {
     const char *name;
     int64_t *value;

@@ -6,12 +6,12 @@
 #include "models/training/train_spec.h"
 
 typedef struct {
-    /* FLOPs and memory traffic of a step, workspace and parameters in bytes; for the largest
-     * bucket */
+    /* for the largest bucket: FLOPs and memory traffic in bytes of a step; workspace and parameters
+     * in bytes */
     double step_flops, step_bytes, workspace_bytes, parameter_bytes;
     double room_bytes; /* bytes available for the workspace; 0: unknown */
     lra_keep keep;     /* activation checkpointing of the training graphs */
-    /* mean measured time; buckets are weighted by their number of batches */
+    /* measured, mean over the buckets, weighted by their numbers of batches */
     double seconds_per_step;
     int64_t steps, parameters;
     lra_buckets buckets;

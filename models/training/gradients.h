@@ -2,7 +2,7 @@
  * model.
  *   param/PATH, grad/PATH      a weight and d loss / d weight, both in PyTorch's layout (weights.h)
  *   state/PATH, constant/PATH  arrays without gradient
- *   input/NAME                 tokens or values, length; label, or target, asked (loss mask) and
+ *   input/NAME                 tokens or values, length; label; or target, asked (the loss mask) and
  *                              scale
  *   output, loss               logits or predicted numbers, and the mean loss over the loss mask
  * Reals are F64 in a float64 graph, else F32; integers are I32. Metadata: the caller's entries,

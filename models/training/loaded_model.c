@@ -20,7 +20,7 @@
 static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
 {
     lra_network_spec network = lra_session_network(s);
-    bool has_head = false; /* plans that compute only features have no head */
+    bool has_head = false; /* false for plans that compute only features */
     for (int i = 0; i < lra_params_count(p); i++)
         has_head = has_head || strcmp(lra_params_path(p, i), "head/b") == 0;
     if (network.head != LRA_HEAD_VALUE || !has_head) return 0;

@@ -142,7 +142,7 @@ double lra_session_workspace(const lra_session *s)
 double lra_session_room(const lra_session *s)
 {
     const lra_backend *b = s->device->backend;
-    /* the copy that a checkpoint needs while it is written */
+    /* memory for the copy of the parameters that writing a checkpoint makes */
     double copy = lra_params_copy_bytes(s->params);
     double free = s->spec->memory > 0 ? s->spec->memory - lra_params_bytes(s->params)
                   /* free memory; the parameters are already allocated */

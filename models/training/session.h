@@ -11,7 +11,9 @@
 
 typedef struct {
     lra_network network;
-    lra_tensor *update, *step; /* training: report of an update (last batch), or loss of a batch */
+    /* Training only. update: report of an optimiser update, in the plan of its last batch; in other
+     * plans the loss of the batch. step: lra_step_input(). */
+    lra_tensor *update, *step;
     lra_plan *plan;
 } lra_session_plan;
 

@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
     const lra_train_spec *spec;
     const lra_metric *metric;
-    double chance; /* metric of a predictor without inputs on the validation split */
+    double chance; /* metric of the best prediction without inputs, on the validation split */
     lra_schedule schedule;
     lra_session session;
     lra_sums *rows; /* (B) contributions of the rows of the last finished batch */
@@ -42,7 +42,7 @@ typedef struct {
     lra_progress *progress;
     lra_run_reporter *reporter;
     int64_t examples;
-    /* peak FLOP/s (0: not shown); FLOPs and computing time in seconds of this session */
+    /* peak: FLOP/s of the device, 0: not shown; FLOPs and computing time (s) of this session */
     double peak, flops, busy;
     /* start of this session and time of the last checkpoint, monotonic seconds */
     double started, saved;
@@ -200,7 +200,7 @@ static void say_epoch(const run *r, const lra_epoch_record *h)
 static int validate(run *r, double *loss, double *value, lra_err *e)
 {
     lra_sums sums;
-    lra_loader_epoch(r->val, r->now.epoch); /* new masks in every epoch */
+    lra_loader_epoch(r->val, r->now.epoch); /* draws new masks in every epoch */
     if (lra_session_evaluate(&r->session, r->val, &sums, NULL, NULL, e) != 0) return LRA_FAILED;
     *loss = sums.n ? sums.loss / (double)sums.n : 0;
     *value = r->metric->value(&sums);
@@ -275,7 +275,7 @@ static int train_epochs(run *r, lra_err *e)
     if (now->epoch < r->schedule.epochs)
         lra_detail("%s: stopped after epoch %lld, the best was epoch %lld", r->spec->title,
                    (long long)now->epoch, (long long)now->best_epoch + 1);
-    /* the state after the last epoch is already saved */
+    /* a stop signal after the last epoch needs no checkpoint: the state is saved already */
     return lra_stop_signal() ? LRA_STOPPED : 0;
 }
 
