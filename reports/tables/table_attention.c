@@ -11,6 +11,7 @@
 #include "reports/views/probe_view.h"
 #include "reports/views/probe_records.h"
 #include "reports/report.h"
+#include "reports/views/weight_phases.h"
 #include "reports/verdict/verdict_probe.h"
 #include "reports/views/model_names.h"
 
@@ -157,8 +158,12 @@ static void note_columns(lra_table *t, const lra_probe_result *r, const group *g
     for (int c = 0; c < g->n; c++)
         if (!(g->column[c].show & HIDE) && has_any(r, g->column[c].id)) id[n++] = g->column[c].id;
     lra_note_measurements(t, n, id, false);
-    lra_table_note(t, "CI\t95 %% confidence interval over examples; uniform: for uniform "
-                      "weights under the same mask; initial: at initialisation");
+    const lra_probe_cell cell = {.n_seeds = 1, .seed = &r};
+    lra_table_note(
+        t,
+        "CI\t95 %% confidence interval over examples; uniform: for uniform weights under "
+        "the same mask; initial: %s",
+        lra_phase_initial(1, &cell));
 }
 
 static lra_table *heads_table(const lra_probe_result *r, const group *g)

@@ -10,6 +10,7 @@
 #include "reports/views/measurement_columns.h"
 #include "reports/views/probe_view.h"
 #include "reports/views/probe_records.h"
+#include "reports/views/weight_phases.h"
 #include "reports/report.h"
 #include "reports/verdict/verdict_probe.h"
 #include "reports/views/model_names.h"
@@ -228,7 +229,7 @@ static lra_table *group_table(const group *g, bool shuffled, int n, const lra_pr
                       "times as far as one layer");
     lra_table_note(t, "IQR\tinterquartile range over channels (values are medians over "
                       "channels); row model: mean over layers");
-    lra_table_note(t, "initial\tat initialisation%s",
+    lra_table_note(t, "initial\t%s%s", lra_phase_initial(n, cells),
                    shuffled ? "; shuffled: after training on permuted labels" : "");
     lra_table_note(t, "%s",
                    one_seed(n, cells)

@@ -1,0 +1,46 @@
+/* Weights of one architecture in the phases of self-pretraining, from attention files: random,
+ * pretrained, fine-tuned, and trained from scratch. A fine-tuned run ('train --from') starts with
+ * the pretrained weights, a run from scratch with random ones. Both are measured on the same inputs
+ * without masks; the file of the pretraining run itself describes masked inputs. */
+#ifndef LRA_REPORTS_VIEWS_WEIGHT_PHASES_H
+#define LRA_REPORTS_VIEWS_WEIGHT_PHASES_H
+
+#include "reports/views/probe_view.h"
+
+typedef enum {
+    LRA_PHASE_RANDOM,
+    LRA_PHASE_PRETRAINED,
+    LRA_PHASE_TUNED,
+    LRA_PHASE_SCRATCH,
+    LRA_PHASES
+} lra_phase;
+extern const char *const lra_phase_names[LRA_PHASES]; /* "random", "pretrained", .. */
+
+/* A fine-tuned cell and its cell from scratch: the control with the same number of steps
+ * (--matched) if there is one. */
+typedef struct {
+    const lra_probe_cell *tuned, *scratch;
+    /* objective of pretraining, such as "pretrain-masked", from the file of the pretraining run; "":
+     * its file is not among the cells */
+    char objective[32];
+} lra_phase_pair;
+/* Finds the pairs among n cells with the same task, data, preset and model; returns their number.
+ * Names of models can differ in the words for training. The caller frees the list with
+ * lra_free(). */
+int lra_phase_pairs(int n, const lra_probe_cell *cells, lra_phase_pair **pairs);
+
+/* Number of layers with heads, units LAYER.headN. */
+int lra_phase_layers(const lra_phase_pair *p);
+/* A measurement of a phase: mean over the heads of a layer, or of all layers (layer -1), then over
+ * seeds, with the interval over seeds. NAN: no head has it. */
+lra_measurement lra_phase_value(const lra_phase_pair *p, lra_phase phase, const char *id,
+                                int layer);
+/* Difference `phase` minus `from`, paired by seed where both have the seed. */
+lra_measurement lra_phase_change(const lra_phase_pair *p, lra_phase phase, lra_phase from,
+                                 const char *id);
+
+/* Meaning of "initial" for n results: "at initialisation", with an addition if some of them are
+ * fine-tuned. */
+const char *lra_phase_initial(int n, const lra_probe_cell *cells);
+
+#endif
