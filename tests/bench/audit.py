@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cost of an audit of a PyTorch model over the model's own cost for the same requests.
+"""Measures the cost of an audit of a PyTorch model, relative to the model's own cost for the same requests.
 
 A small Transformer encoder is audited on random tokens by ``lra_locality.audit`` (no check), and all requests are
 recorded. The own cost is the time of forward passes, and of forward and backward passes for gradients, of the bare
@@ -72,7 +72,7 @@ def requests(path):
 
 
 def own(model, asked):
-    """CPU and wall seconds of the bare module on the recorded inputs."""
+    """CPU and wall seconds of the module alone on the recorded inputs."""
     inputs = []
     for op, t in asked:
         x, n = torch.from_numpy(t["tokens"].astype(np.int64)), torch.from_numpy(t["length"].astype(np.int64))

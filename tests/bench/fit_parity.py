@@ -1,9 +1,9 @@
-"""Does ll.fit train as the C program does?  Built-in models as PyTorch references (tests/parity), trained by both on ListOps quick.
+"""Compares training by ll.fit with training by the C program: built-in models on ListOps quick, in PyTorch as references (tests/parity).
 
     LRA_BIN=build/release PYTHONPATH=probes/python:tests/python python3 tests/bench/fit_parity.py [OUT [SEEDS]]
 
 Both start from the same initial weights of each seed, in float32.  Prints test accuracies, and the mean difference with its 95 % interval
-by Student's t over the paired seeds and by Welch's t over independent seeds.  An interrupted call continues.
+by Student's t over the paired seeds and by Welch's t over independent seeds.  A repeated call continues an interrupted one.
 """
 
 import json

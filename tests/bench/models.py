@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""One training step of every model beside PyTorch: forward, backward, AdamW, on random tokens of full length.
+"""Compares a training step of every model with PyTorch: forward, backward, AdamW, on random tokens of full length.
 
     tests/bench/models.py [BUILD] [--models A,B] [--threads 1,2] [--modes eager,compile] [--length 1024] [--batch 16]
-    tests/bench/models.py [BUILD] --out FILE    the same, line by line into FILE; what FILE has is not measured again
-    tests/bench/models.py [BUILD] --check       the peers against the references they stand for, in float64
+    tests/bench/models.py [BUILD] --out FILE    the same, appended to FILE line by line; rows that FILE contains are not measured again
+    tests/bench/models.py [BUILD] --check       compares the peers with the references that they replace, in float64
 
-Needs PyTorch.  The peer has the same equations and weights (exported by lra-probe): a reference of tests/parity, or its fair
-form in peers.py.  Ours and the peer run in turn, each in a process of its own, `--rounds` times; medians.  ratio: ours over
-the faster of the peer's.  MiB: of ours workspace, weights and moments; of the peer what its process grew to, less what it
-was before the first step.  LRA_BENCH_PREFIX stands in front of every timed command.  torch.compile has `--limit` seconds (60)
-before it is timed, and "-" stands where it or the peer fails (the reasons are on stderr).  Scans of torch are in chunks: the best is
-what is compared, all stand below the row.
+Needs PyTorch.  The peer of a model is a PyTorch implementation with the same equations and weights (exported by lra-probe): a
+reference of tests/parity, or a faster form of it in peers.py.  The engine ("ours") and the peer run alternately, each in a
+separate process, `--rounds` times; times are medians.  ratio: time of the engine over the shorter time of the peer.  MiB: for
+the engine workspace, weights and moments; for the peer the growth of its process during the steps.  LRA_BENCH_PREFIX is put
+before every timed command.  torch.compile may take `--limit` seconds (60) before the measurement; "-" means that it or the peer
+failed (reasons are printed to stderr).  Scans in torch are computed in chunks: the fastest chunk size is compared, and the
+times of all chunk sizes are printed below the row.
 """
 import argparse
 import contextlib
@@ -28,7 +29,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS, LONG = 2.0, 8.0
 CHUNKS = {"lru": (16, 64, 256), "s5": (16, 64, 256)}
-# Sizes at which a peer has several blocks, the last of them not full, at the length of --check.
+# Settings for --check with which a peer has several blocks, of which the last one is incomplete.
 CHECK = {"longformer": ["window=64"], "bigbird": ["block=16"], "local": ["block=40"], "mega-chunk": ["chunk=50"]}
 LIMIT = 1e-8
 
@@ -96,7 +97,7 @@ def peer(a):
         adamw.step()
 
     step()
-    if a.rounds == 0:  # to compile
+    if a.rounds == 0:  # only compiles, for the cache of torch.compile
         return 0
     seconds, begin = [], time.perf_counter()
     while (spent := time.perf_counter() - begin) < SECONDS or (len(seconds) < 3 and spent < LONG):
@@ -109,7 +110,7 @@ def peer(a):
 
 
 def check(a, name, file):
-    """The peer's outputs and gradients, relative, from the reference's."""
+    """Prints the largest relative error of the peer's outputs and gradients with respect to the reference."""
     b, P, start = read(file, "float64")
     import importlib
     import peers
@@ -135,7 +136,7 @@ def limit(gib):
 
 
 def command(a, words, seconds=0, quiet=True):
-    """Its stdout, or None with the reason on stderr."""
+    """Runs a command and returns its stdout; on failure returns None and prints the reason to stderr."""
     seconds = seconds or a.limit
     prefix = os.environ.get("LRA_BENCH_PREFIX", "").split() if quiet else []
     try:
@@ -171,7 +172,7 @@ def ours(a, name, threads):
 def theirs(a, name, threads, mode, file, chunk):
     words = [sys.executable, "-O", __file__, "--peer", name, "--file", file, "--threads", str(threads), "--modes", mode, "--length",
              str(a.length), "--batch", str(a.batch), "--chunk", str(chunk)]
-    if mode == "compile" and command(a, [*words, "--rounds", "0"], quiet=False) is None:  # fills the compiler's cache
+    if mode == "compile" and command(a, [*words, "--rounds", "0"], quiet=False) is None:  # the first process fills the compiler's cache
         return None
     out = command(a, words)
     return json.loads(out.splitlines()[-1]) if out else None
@@ -231,7 +232,7 @@ def head(a):
 
 
 def table(a, names, folder):
-    """What the file has already: rows by model and threads."""
+    """Measures all models and prints the table; rows that the file already contains are skipped."""
     before = pathlib.Path(a.out).read_text().splitlines() if a.out and pathlib.Path(a.out).exists() else []
     known = {tuple(line.split()[:2]) for line in before}
     with open(a.out, "a") if a.out else contextlib.nullcontext(sys.stdout) as out, contextlib.redirect_stdout(out):

@@ -1,8 +1,8 @@
-"""Fair peers for tests/bench/models.py: the references of tests/parity as one would write them for speed in PyTorch, where
-they are written by definition.  `models.py --check` compares both.
+"""Fast forms of the references of tests/parity, for tests/bench/models.py: the references follow the definitions, these forms
+use the fast operations of PyTorch.  `models.py --check` compares both.
 
-prepare(name) exchanges parts of references (PARTS; peers_attention.py); FAST holds encoders of their own.  A reference in
-neither is as fast as it is written (linear layers, convolutions of torch, Vandermonde kernels).
+prepare(name) replaces parts of a reference (PARTS; peers_attention.py); FAST contains complete encoders.  References in
+neither list are already fast (linear layers, convolutions of torch, Vandermonde kernels).
 """
 import functools
 import importlib
@@ -14,11 +14,11 @@ import torch.nn.functional as F
 import common
 import peers_attention as attention
 
-CHUNK = 64  # of a scan; models.py goes through several
+CHUNK = 64  # tokens in a chunk of a scan; models.py tries several values
 
 
 def fft_convolve(u, k):
-    """common.convolve() by one FFT of twice the length."""
+    """common.convolve() with Fourier transforms of twice the length."""
     T = u.shape[1]
     n = 2 * T
     both = F.pad(k[0], (0, T))
@@ -29,12 +29,12 @@ def fft_convolve(u, k):
 
 
 def batch_norm(P, x, length, name):
-    """common.batch_norm() where all examples are of full length."""
+    """common.batch_norm() for examples of full length."""
     return F.batch_norm(x.reshape(-1, x.shape[-1]), None, None, P[name + "/gain"], P[name + "/bias"], True).view(x.shape)
 
 
 def scan(lam, u, length=None, back=False):
-    """x[t] = lam x[t-1] + u[t], by chunks: products inside, a short recurrence between; u: (B,T,N), complex"""
+    """x[t] = lam x[t-1] + u[t] in chunks: matrix products within a chunk, a recurrence over chunks; u: (B,T,N), complex."""
     if back:
         return scan(lam, u.flip(1)).flip(1)
     B, T, N = u.shape
@@ -83,7 +83,7 @@ def gmlp(P, x, length, config, T_max):
 
 
 def toeplitz(u, k):
-    """k: (H, 2 T - 1) by lag from -(T-1)."""
+    """Convolution with kernels k (H, 2 T - 1) at lags -(T-1) .. T-1."""
     T = u.shape[1]
     n = 2 * T
     y = torch.fft.irfft(torch.fft.rfft(u.transpose(1, 2), n=n) * torch.fft.rfft(F.pad(k, (0, 1)).roll(1 - T, -1), n=n), n=n)
@@ -131,13 +131,13 @@ def mega_convolve(x, k, causal):
     k = F.pad(k, (0, T - k.shape[1]))
     if causal:
         return fft_convolve(x, k[None])
-    # both directions have lag 0
+    # lag 0 is part of both directions
     ahead = F.pad(k[D:, 1:], (0, 1))
     return fft_convolve(x, torch.stack([torch.cat([k[:D, :1] + k[D:, :1], k[:D, 1:]], 1), ahead]))
 
 
 def s4_kernels(P, path, version, sides, width, T, T_max):
-    """C (1 - Ab z)^-1 Bb where z^L = 1, by Woodbury, and an inverse FFT: with D = 1 - z - h A's diagonal, h = dt (1 + z)/2."""
+    """Kernels of S4: C (1 - Ab z)^-1 Bb at the roots z^L = 1 by the Woodbury identity, with D = 1 - z - h diag(A) and h = dt (1 + z)/2, then an inverse FFT."""
     L, v1 = T_max + T_max % 2, version == "v1"
     re = P[path + "decay"] if v1 else -P[path + "log_decay"].exp()
     lam, b, p, c = (torch.complex(*P[path + n]) if n else torch.complex(re, -P[path + "turn"])[0] for n in ("", "b", "p", "c"))
@@ -165,7 +165,7 @@ CONSTANTS = (("dss", "skew"), ("s5", "hippo"))
 
 
 def prepare(name):
-    """Exchanges what is written by definition for what is fast; returns the encoder."""
+    """Replaces parts of the reference by fast forms; returns its encoder."""
     common.convolve, common.batch_norm = fft_convolve, batch_norm
     module = importlib.import_module(name)
     for shared, what in PARTS.items():

@@ -1,5 +1,5 @@
-"""The parts of peers.py that attend: softmax by scaled_dot_product_attention wherever weights are not asked for, windows in
-blocks of queries, maps that do not depend on inputs made once."""
+"""Attention in peers.py: scaled_dot_product_attention for softmax where weights are not needed, windows in blocks of queries,
+and maps that do not depend on the inputs computed once."""
 import functools
 import math
 
@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 import common
 
-WRITTEN = {}  # (module, name): what a reference had
+WRITTEN = {}  # (module, name): the replaced function of a reference
 
 
 def sdpa(q, k, v, seen=None):
@@ -28,13 +28,13 @@ def arena_attention(P, q, k, v, seen, config, name):
 
 
 def weighted(q, k, v, seen, divisor):
-    """arena.weighted() by sums over the keys."""
+    """arena.weighted() computed with sums over the keys, without the matrix of weights."""
     k = k * seen.transpose(-1, -2)
     return (q @ (k.transpose(-1, -2) @ v)) / divisor((q * k.sum(-2, keepdim=True)).sum(-1, keepdim=True))
 
 
 def windowed(q, k, v, before, after):
-    """Softmax over keys i - before .. i + after, as many queries at a time as the wider side has keys."""
+    """Softmax over keys i - before .. i + after, in blocks of max(before, after) queries."""
     (B, H, T, K), c = q.shape, max(before, after)
     if T <= 2 * c:
         n, c = 1, T
@@ -65,7 +65,7 @@ def waves(T, width, base, dtype, first=0):
 
 
 def turn(x, base, half):
-    """transformer.turn() of neighbouring pairs, without complex numbers, which torch.compile leaves as they are."""
+    """transformer.turn() without complex numbers, which torch.compile does not optimise."""
     if half in ("rotary-half", "rotary-half-fast"):
         return WRITTEN["transformer", "turn"](x, base, half).to(x.dtype)
     cos, sin = waves(*x.shape[-2:], base, x.dtype)
@@ -140,7 +140,7 @@ def bigbird_seen(T, layer, H, block, random):
 
 
 def bigbird(P, u, length, config, name, layer):
-    """Half of all pairs at length 1024: whole maps are as good as gathered blocks."""
+    """Complete maps with a mask: at length 1024 half of all pairs are visible, so gathering blocks is not faster."""
     import arena
     H = int(config["heads"])
     q, k, v = (arena.heads(P, u, name + s, H) for s in "qkv")
@@ -187,7 +187,7 @@ def local(P, x, length, config, T_max):
 
 
 def mega(P, q, k, v, bias, length, config, name):
-    """Softmax, chunk by chunk; laplace as it is written."""
+    """Softmax in chunks; the laplace variant of the reference is used unchanged."""
     (B, T, _), R = q.shape, (len(bias) + 1) // 2
     c = int(config["chunk"]) or T
     if config["attention"] == "laplace" or T % c or config["causal"] == "1":
@@ -200,7 +200,7 @@ def mega(P, q, k, v, bias, length, config, name):
 
 @functools.cache
 def las_maps(T, H, alpha, alibi, bound, K, dtype):
-    """(what scores are multiplied by, what is added): of (H,T,T)."""
+    """(factors of the scores, numbers added to them), each (H,T,T)."""
     import las as own
     apart = (torch.arange(T)[:, None] - torch.arange(T)).double()
     times, plus = None, torch.zeros(T, T, dtype=torch.float64)
@@ -213,7 +213,7 @@ def las_maps(T, H, alpha, alibi, bound, K, dtype):
 
 
 def las(P, u, length, config, name):
-    """Maps whole where scores decay.  (a S) v = a (S v): averaging weights is averaging values."""
+    """las with complete maps if scores decay.  Since (a S) v = a (S v), values are averaged instead of weights."""
     if config["chunk"] != "0" or config.get("smoothing", "causal") != "causal":
         return WRITTEN["las", "attend"](P, u, length, config, name)
     T, H = u.shape[1], int(config["heads"])

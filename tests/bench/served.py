@@ -19,7 +19,7 @@ DONORS = 64  # rows that exchange tokens: the batch of the runs
 
 
 def values(document, path=()):
-    """All measurements of a JSON document: their place and id to their value."""
+    """All measurements of a JSON document: a dictionary from (unit, id) to the value."""
     found = {}
     if isinstance(document, dict):
         if "id" in document and "value" in document:

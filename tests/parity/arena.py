@@ -1,5 +1,5 @@
-"""The Transformer of the Long Range Arena (Tay et al. 2021, arXiv:2011.04006, and its code), whose attention its models
-exchange: what their references share."""
+"""The Transformer of the Long Range Arena (Tay et al. 2021, arXiv:2011.04006, and its code).  Its models differ in the
+attention; this file has the code that their references share."""
 import math
 
 import torch
@@ -25,31 +25,31 @@ def positions(P, x, kind, T_max):
 
 
 def heads(P, u, name, H):
-    """(B,T,D) to (B,H,T,K)."""
+    """Projects u (B,T,D) and splits it into heads: (B,H,T,K)."""
     assert name + "/b" not in P
     B, T = u.shape[:2]
     return (u @ P[name + "/w"]).view(B, T, H, -1).transpose(1, 2)
 
 
 def attention(P, q, k, v, seen, config, name):
-    """Softmax over the keys that are seen, (..,T,T); a query that sees none gets 0."""
+    """Softmax attention over the visible keys, seen (..,T,T); 0 for a query without visible keys."""
     score = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf)
     return dropout.of_attention(P, score.softmax(-1).nan_to_num(0.0), config, name + "attention") @ v
 
 
 def real(length, T):
-    """(B,1,1,T), true where a key is a token."""
+    """(B,1,1,T): true where a key is a token, false for padding."""
     return (torch.arange(T)[None] < length[:, None])[:, None, None]
 
 
 def out(P, y, name):
-    """(B,H,T,K) to (B,T,D)."""
+    """Merges heads (B,H,T,K) and applies the output projection: (B,T,D)."""
     B, H, T, K = y.shape
     return y.transpose(1, 2).reshape(B, T, H * K) @ P[name + "out/w"]
 
 
 def encode(P, x, length, config, T_max, mix):
-    """mix(P, u, length, config, scope, layer): (B,T,D)"""
+    """The encoder; mix(P, u, length, config, scope, layer) is the attention of a layer, (B,T,D)."""
     x = positions(P, x, config["positions"], T_max)
     for i in range(int(config["layers"])):
         name = f"encoder/layer{i}/"
@@ -60,20 +60,20 @@ def encode(P, x, length, config, T_max, mix):
 
 
 def attend(P, u, length, config, name, seen):
-    """The usual mix(); seen: (..,T,T), of tokens, beside which padding is never a key."""
+    """mix() with softmax attention; seen (..,T,T): visible pairs of tokens.  Padding is never a key."""
     H, T = int(config["heads"]), u.shape[1]
     q, k, v = (heads(P, u, name + s, H) for s in "qkv")
     return out(P, attention(P, q, k, v, seen & real(length, T), config, name), name)
 
 
 def weighted(q, k, v, seen, least):
-    """Weights q k over their sum; least(sum) keeps it from 0."""
+    """Attention with weights q k divided by their sum; least(sum) returns a sum that is not 0."""
     w = (q @ k.transpose(-1, -2)) * seen.to(q.dtype)
     return (w @ v) / least(w.sum(-1, keepdim=True))
 
 
 def whole(encode, P, x, length, config, T_max, mix, unmasked):
-    """encode(), where all of an input counts if unmasked: word 0 behind its end, up to T_max."""
+    """encode(); if `unmasked`, inputs are first padded to T_max with token 0, and the padding is not masked."""
     T = x.shape[1]
     if unmasked:
         x = torch.cat([x, P["embed/table"][0].expand(len(x), T_max - T, -1)], 1)

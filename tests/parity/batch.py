@@ -1,4 +1,4 @@
-"""One batch of a model as parity_dump wrote it, and what a reference in PyTorch makes of it."""
+"""One batch of a model, written by parity_dump, and the outputs, gradients and losses of a PyTorch reference on it."""
 import contextlib
 import json
 import pathlib
@@ -9,12 +9,12 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-RATE = float(torch.tensor(1e-2, dtype=torch.float32))  # a step's rate is a float32
+RATE = float(torch.tensor(1e-2, dtype=torch.float32))  # the engine stores learning rates in float32
 KINDS = {"F64": torch.float64, "F32": torch.float32, "I32": torch.int32}
 
 
 class Weights(dict):
-    """Arrays by path; `start`: the same as they were before the first step; `step`: seed and number of that which runs."""
+    """Arrays by path; `start`: their values before the first step; `step`: seed and number of the current step."""
     start, step = None, (0, 0)
 
 
@@ -22,7 +22,7 @@ class Batch:
     """A file of `lra-probe export --gradients`: weights and gradients in the layout of the C code."""
 
     def __init__(self, path, lines=False):
-        """lines: the settings are the lines of metadata `config`, as lra-probe writes them."""
+        """lines: also reads the settings from the lines of metadata `config`, as lra-probe writes them."""
         data = pathlib.Path(path).read_bytes()
         end = 8 + int.from_bytes(data[:8], "little")
         header = json.loads(data[8:end])
@@ -42,11 +42,11 @@ class Batch:
         self.loss, self.output = float(self.arrays["loss"].reshape(())), self.arrays["output"].double()
 
     def all(self, kind):
-        """Arrays of a kind by path."""
+        """The arrays of a kind ("param", "grad", ..) by path."""
         return {n[len(kind) + 1:]: x for n, x in self.arrays.items() if n.startswith(kind + "/")}
 
     def weights(self, dtype):
-        """Fresh weights; constants and states beside them have no gradient."""
+        """A copy of the weights, with gradients, and of constants and states, without gradients."""
         P = Weights({p: x.to(dtype).clone().requires_grad_() for p, x in self.all("param").items()})
         for kind in ("constant", "state"):
             P.update({p: x.to(dtype) for p, x in self.all(kind).items()})
@@ -55,7 +55,7 @@ class Batch:
 
 
 class Single(TorchFunctionMode):
-    """What a reference makes in float64 is made in float32; complex numbers are never made of bf16."""
+    """Replaces float64 by float32 in the calls of a reference; complex numbers are made from float32, not from bf16."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
@@ -78,7 +78,7 @@ def pool(P, x, length, kind):
 
 
 def network(encode, P, batch, kind):
-    """Embedding, encoder, pool, classifier: logits."""
+    """The logits: embedding, encoder, pool, classifier."""
     tokens, length = (batch.arrays["input/" + n].long() for n in ("tokens", "length"))
     x, T_max = P["embed/table"][tokens], batch.T_max
     if kind == "cls":
@@ -87,13 +87,13 @@ def network(encode, P, batch, kind):
     else:
         pooled = pool(P, encode(P, x, length, batch.config, T_max), length, kind)
     if "hidden/w" in P:
-        act = F.relu if "head/b" in P else F.gelu  # MEGA's head, whose last layer has no bias
+        act = F.relu if "head/b" in P else F.gelu  # without bias it is the head of MEGA, with GELU
         pooled = act(F.linear(pooled, P["hidden/w"].T, P["hidden/b"]))
     return F.linear(pooled, P["head/w"].T, P.get("head/b"))
 
 
 def gradients(encode, batch, kind, precision=torch.float64):
-    """Logits, loss and gradients: in float64, in float32, or in float32 under autocast to bf16."""
+    """Logits, loss and gradients in float64, in float32, or in float32 under autocast to bf16."""
     P = batch.weights(torch.float64 if precision == torch.float64 else torch.float32)
     with contextlib.ExitStack() as stack:
         if precision != torch.float64:
@@ -108,7 +108,7 @@ def gradients(encode, batch, kind, precision=torch.float64):
 
 
 def losses(encode, batch, kind):
-    """Before each step of AdamW, with the rates and decays of the file."""
+    """The loss before each step of AdamW, with the learning rates and weight decays of the file."""
     P = batch.weights(torch.float64)
     groups = []
     for path, (factor, decay) in ((p, g.tolist()) for p, g in batch.all("group").items()):
@@ -132,12 +132,12 @@ def pool_of(changes):
 
 
 def dump(program, name, changes, steps, draw=0):
-    """The batch in float64, float32 and bf16; other weights for each draw, without losses from draw 1 on."""
+    """The batch in float64, float32 and bf16.  Each draw has other weights; draws from 1 on have no losses."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([program, folder, str(steps), name, changes, str(draw)], check=True)
         return [Batch(f"{folder}/{p}.safetensors") for p in ("f64", "f32", "bf16")]
 
 
 def references():
-    """Files of this folder that have cases."""
+    """Names of the files in this folder that define CASES."""
     return sorted(p.stem for p in pathlib.Path(__file__).parent.glob("*.py") if "\nCASES = " in p.read_text())

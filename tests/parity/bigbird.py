@@ -1,6 +1,6 @@
-"""bigbird: attention from block to block (Zaheer et al. 2020, arXiv:2007.14062).  Random blocks are drawn by
-Philox4x32-10 (Salmon et al. 2011), key (layer, head), counter (query block, blocks of the example, draw/4, 0): word
-times the number of blocks not yet seen, over 2^32, is which of these in ascending order."""
+"""bigbird: attention between blocks (Zaheer et al. 2020, arXiv:2007.14062).  Random blocks are drawn by
+Philox4x32-10 (Salmon et al. 2011) with key (layer, head) and counter (query block, number of blocks of the example,
+draw/4, 0).  If n blocks are not yet visible, a word w selects number floor(w n / 2^32) of them in ascending order."""
 import torch
 
 import arena
@@ -22,7 +22,7 @@ assert philox((0, 0), (0, 0, 0, 0)) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B
 
 
 def blocks(i, n, layer, head, random):
-    """Which of n key blocks query block i sees."""
+    """The key blocks, of n, to which query block i attends."""
     if i in (0, n - 1):
         return set(range(n))
     seen = {0, i - 1, i, i + 1, n - 1}

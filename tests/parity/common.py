@@ -1,5 +1,5 @@
-"""What references share: norms, convolution by its definition, and the block around a convolution of S4 and its
-relatives (Gu et al. 2022, arXiv:2111.00396)."""
+"""Code that references share: norms, convolution by its definition, and the block in which S4 and related models use a
+convolution (Gu et al. 2022, arXiv:2111.00396)."""
 import torch
 import torch.nn.functional as F
 
@@ -15,12 +15,12 @@ def layer_norm(P, x, name):
 
 
 def tokens(x, length):
-    """(B,T,1), true where a token stands."""
+    """(B,T,1): true for tokens, false for padding."""
     return (torch.arange(x.shape[1])[None] < length[:, None])[..., None]
 
 
 def batch_norm(P, x, length, name):
-    """In training, over the tokens of all examples."""
+    """Batch norm in training mode: statistics over the tokens of all examples, without padding."""
     seen = x[tokens(x, length)[..., 0]]
     mean, var = seen.mean(0), seen.var(0, unbiased=False)
     return (x - mean) / (var + 1e-5).sqrt() * P[name + "/gain"] + P[name + "/bias"]
@@ -38,12 +38,12 @@ def convolve(u, k):
 
 
 def blocks_zero(config):
-    """Without a gate, a bias in front of a norm over tokens is taken off again."""
+    """Without a gate, a batch norm removes the bias of the layer before it, so that its gradient is 0."""
     return ("*/mix/b",) if config["norm-kind"] == "batch" and config["gate"] == "0" else ()
 
 
 def blocks(P, x, length, config, scope, kernels):
-    """kernels(P, path): (1 or 2, C D, T)"""
+    """The layers of S4; kernels(P, path) returns the kernels (1 or 2, C D, T) of a layer."""
     def norm(x, name):
         batch = config["norm-kind"] == "batch"
         return batch_norm(P, x, length, name) if batch else layer_norm(P, x, name)

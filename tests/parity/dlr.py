@@ -1,4 +1,4 @@
-"""dlr: Gupta et al. 2022, arXiv:2212.00768: diagonal linear recurrences, without discretisation."""
+"""dlr: Gupta et al. 2022, arXiv:2212.00768: diagonal linear recurrences, which need no discretisation."""
 import torch
 
 import common

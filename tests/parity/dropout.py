@@ -1,5 +1,5 @@
-"""What is dropped at a step: Philox4x32-10 (Salmon et al. 2011) with key (seed, path) and counter (step, number of the
-draw), path: the XXH32 of that of the node.  A word w drops where floor(w/2^8) < rate 2^24."""
+"""Dropout as in the engine: random words of Philox4x32-10 (Salmon et al. 2011) with key (seed, XXH32 of the node's path)
+and counter (step, number of the draw).  An element with the word w is dropped if floor(w/2^8) < rate 2^24."""
 import math
 
 import numpy
@@ -9,7 +9,7 @@ MASK = 0xFFFFFFFF
 
 
 def xxh32(text):
-    """Of less than 2^32 bytes, seed 0 (the public specification of xxHash)."""
+    """XXH32 of fewer than 2^32 bytes with seed 0 (public specification of xxHash)."""
     a, b, c, d, e = 2654435761, 2246822519, 3266489917, 668265263, 374761393
 
     def turn(x, n):
@@ -40,7 +40,7 @@ assert (xxh32(""), xxh32("a"), xxh32("Nobody inspects the spammish repetition"))
 
 
 def words(path, step, draws):
-    """(..,4) words of an array of draws."""
+    """The four random words of each draw: (..,4)."""
     seed, number = step
     stream, low = xxh32(path), numpy.uint64(MASK)
     k = [(seed ^ stream * 0x9E3779B9) & MASK, (seed >> 32 ^ stream) & MASK]
@@ -62,7 +62,7 @@ def of_attention(P, a, config, path):
 
 
 def drop(P, x, rate, path, tied=False):
-    """Element e has word e % 4 of draw e/4; tied: one element for all steps of (B,T,D)."""
+    """Dropout of x: element e uses word e % 4 of draw e/4.  tied: all positions of (B,T,D) share one word per channel."""
     if rate == 0:
         return x
     shape = (x.shape[0], 1, x.shape[-1]) if tied else x.shape
@@ -72,7 +72,8 @@ def drop(P, x, rate, path, tied=False):
 
 
 def weights(P, a, rate, path):
-    """Weights of attention (B,H,queries,keys): word i % 4 of draw ((b H + h) keys + j) ceil(queries/4) + i/4."""
+    """Dropout of attention weights (B,H,queries,keys): weight (i,j) uses word i % 4 of draw
+    ((b H + h) keys + j) ceil(queries/4) + i/4."""
     if rate == 0:
         return a
     B, H, I, J = a.shape

@@ -11,7 +11,8 @@ zero = common.blocks_zero
 
 
 def skew(N):
-    """Angles that init=skew starts with.  Rounding leaves them as near as the largest says: of N = 64 the least is a 22,000th."""
+    """Initial angles of init=skew.  Their rounding errors are relative to the largest angle, which for N = 64 is 22,000 times
+    the smallest one."""
     n = torch.arange(2 * N, dtype=torch.float64)
     size = ((2 * n[:, None] + 1) * (2 * n + 1)).sqrt() / 2
     angle = torch.linalg.eigvalsh(-1j * (size.triu(1) - size.tril(-1)))

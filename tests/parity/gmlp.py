@@ -1,4 +1,4 @@
-"""gmlp: Liu et al. 2021, arXiv:2105.08050, with a Toeplitz matrix between positions, as a matrix."""
+"""gmlp: Liu et al. 2021, arXiv:2105.08050, with a Toeplitz matrix over positions, computed as a full matrix."""
 import torch
 import torch.nn.functional as F
 

@@ -1,10 +1,11 @@
-"""What tests without PyTorch compare with: tests/golden/parity/MODEL.txt, from the references alone.
+"""Writes tests/golden/parity/MODEL.txt, the results of the references, with which parity_test.c compares without PyTorch.
 
     golden.py DUMP [MODEL...]     tests/parity/run.sh --golden
 
-Of every change at 37 steps, in float64: the model's largest gradient, the loss, and for the logits and the gradient of
-every parameter its product with a random vector and its largest element, and "zero" where it is rounding alone and zero() says so.  Of ours nothing but the weights is used; "start"
-is what they start from, so that a change of a start is told from a mistake.
+For every change, with rows of 37 tokens and in float64: the model's largest gradient; the loss; for the logits and for
+the gradient of every parameter the product with a random vector and the largest element, and "zero" if the gradient
+consists of rounding errors and zero() names it.  Only the initial weights come from the engine.  The line "start"
+identifies them, so that a changed initialisation is distinguished from an error.
 """
 import importlib
 import pathlib
@@ -21,7 +22,7 @@ FOLDER = pathlib.Path(__file__).parent.parent / "golden" / "parity"
 
 
 def philox(key, n):
-    """n words of Philox4x32-10 (Salmon et al. 2011), counters 0, 1, .."""
+    """The first n words of Philox4x32-10 (Salmon et al. 2011), with counters 0, 1, .."""
     c = [numpy.arange((n + 3) // 4, dtype=numpy.uint64)] + [numpy.zeros((n + 3) // 4, dtype=numpy.uint64) for _ in range(3)]
     low, k = numpy.uint64(0xFFFFFFFF), list(key)
     for _ in range(10):
@@ -32,7 +33,7 @@ def philox(key, n):
 
 
 def project(name, x):
-    """sum r_i x_i, r uniform in [-1,1), by the name (FNV-1a) alone."""
+    """Returns sum r_i x_i; r is uniform in [-1,1) and depends only on the name (FNV-1a)."""
     key = 0x811C9DC5
     for byte in name.encode():
         key = ((key ^ byte) * 0x01000193) & 0xFFFFFFFF

@@ -11,7 +11,7 @@ def encode(P, x, length, config, T_max):
     N, modes = int(config["state"]), int(config["state"]) // 2
 
     def shift(P, path):
-        """K_l = sum_n C_(n+l) B_n"""
+        """Kernel of a shift state space: K_l = sum_n C_(n+l) B_n."""
         b, c = P[path + "b"], P[path + "c"]
         assert b.shape == c.shape == (D, N)
         k = torch.stack([(c[:, l:] * b[:, :N - l]).sum(1) if l < N else torch.zeros(D, dtype=x.dtype) for l in range(T)], 1)

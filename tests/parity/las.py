@@ -1,5 +1,6 @@
-"""las and its relatives: attention whose scores fall with distance and whose weights are averaged ("Viewing Transformers
-Through the Lens of Long Convolution Layers", equations 2 to 4; Press et al. 2022, arXiv:2108.12409), with whole maps."""
+"""las and related models: attention whose scores decrease with distance and whose weights are averaged ("Viewing
+Transformers Through the Lens of Long Convolution Layers", equations 2 to 4; Press et al. 2022, arXiv:2108.12409),
+computed with complete attention maps."""
 import math
 
 import torch
@@ -14,8 +15,8 @@ CASES = ALPHA + SMOOTHING + ["alpha=geo positions=sinusoidal " + SMOOTHING[3], "
 
 
 def zero(config):
-    """The same is added to all scores of a row, unless they decay; or to all tokens, in front of a norm over them.  An
-    average as wide as a chunk to both sides leaves nothing of the weights but their sum."""
+    """Parameters without effect: without decay, a key bias adds the same number to all scores of a row; a batch norm
+    removes a bias that is added to all tokens; a moving average at least as wide as the chunk makes all weights equal."""
     names = [] if "alpha" in config else ["*/k/b"]
     if config.get("smoothing") in ("centred-renorm", "centred-remask") and 0 < int(config["chunk"]) <= (int(config["average"]) + 1) // 2:
         names += ["*/q/*", "*/k/*"]
@@ -26,7 +27,7 @@ def zero(config):
 
 
 def decay(config, h):
-    """alpha_c of head c = 0 .. h-1."""
+    """The decay rates alpha_c of heads c = 0 .. h-1."""
     B = float(config["bound"])
     c = torch.arange(1, h, dtype=torch.float64)
     kept = {"literal": B * c / max(h - 1, 1), "scale": 1 - (1 - math.exp(-B)) * c / max(h - 1, 1),
@@ -35,11 +36,11 @@ def decay(config, h):
 
 
 def average(a, P, kind, same):
-    """Along the last axis of the maps a (B,H,T,T); same: (B,T,T), of which columns j weights of column k may come to j."""
+    """Moving average along the last axis of the maps a (B,H,T,T); same (B,T,T): true where column k contributes to column j."""
     T = a.shape[-1]
     j, k = torch.arange(T)[:, None], torch.arange(T)[None]
     near = (k >= j) & (k < j + P) if kind == "causal" else (k - j).abs() <= (P - 1) // 2
-    spread = (near & same).to(a.dtype) / P  # (B, column, from)
+    spread = (near & same).to(a.dtype) / P  # (B, new column j, old column k)
     a = torch.einsum("bhik,bjk->bhij", a, spread)
     if kind == "centred-remask":
         a = a * torch.ones(T, T, dtype=torch.bool).tril()

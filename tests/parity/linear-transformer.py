@@ -1,4 +1,4 @@
-"""linear-transformer: Katharopoulos et al. 2020, arXiv:2006.16236, by the matrix of its weights."""
+"""linear-transformer: Katharopoulos et al. 2020, arXiv:2006.16236, computed with the complete matrix of weights."""
 import torch.nn.functional as F
 
 import arena

@@ -1,4 +1,4 @@
-"""linformer: Wang et al. 2020, arXiv:2006.04768: keys and values are mixed along the length by one matrix."""
+"""linformer: Wang et al. 2020, arXiv:2006.04768: one matrix mixes keys and values along the length."""
 import math
 
 import arena

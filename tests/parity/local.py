@@ -1,4 +1,4 @@
-"""local: attention inside blocks of neighbouring tokens, or of tokens far apart (Tay et al. 2021, arXiv:2011.04006)."""
+"""local: attention within blocks of adjacent tokens, or of tokens at a fixed stride (Tay et al. 2021, arXiv:2011.04006)."""
 import torch
 
 import arena
@@ -12,7 +12,7 @@ def encode(P, x, length, config, T_max):
     def mix(P, u, length, config, name, layer):
         block, t = int(config["block"]), torch.arange(u.shape[1])
         if config["layout"] == "strided":
-            # The source fills up to `most`, at least one position, and attends along the first axis of (block, most/block).
+            # The published code pads to `most` positions (by at least one) and attends along the first axis of (block, most/block).
             apart = (T_max + block - T_max % block) // block
             own = t % apart
         else:

@@ -1,4 +1,4 @@
-"""longconv: Fu et al. 2023, arXiv:2302.06646: free kernels that are smoothed, then squashed towards 0."""
+"""longconv: Fu et al. 2023, arXiv:2302.06646: kernels are parameters, smoothed and soft-thresholded towards 0."""
 import math
 
 import torch

@@ -1,4 +1,4 @@
-"""lru: Orvieto et al. 2023, arXiv:2303.06349: a linear recurrence, step by step."""
+"""lru: Orvieto et al. 2023, arXiv:2303.06349: a linear recurrence, computed step by step."""
 import torch
 import torch.nn.functional as F
 
@@ -8,7 +8,7 @@ CASES = ["", "state=5 r-min=0.5", "width=9 layers=3 r-max=0.999 max-phase=0.1"]
 
 
 def recur(lam, u, length, back=False):
-    """x[t] = lam x[t-1] + u[t] (back: x[t+1]) within each example; u: (B,T,N), complex"""
+    """The recurrence x[t] = lam x[t-1] + u[t] (back: x[t+1]) within each example; u: (B,T,N), complex."""
     rows = []
     for b, n in enumerate(length.tolist()):
         x, out = torch.zeros_like(u[b, 0]), [None] * n
@@ -20,17 +20,17 @@ def recur(lam, u, length, back=False):
 
 
 def project(u, B):
-    """u B, real by complex: by two dense layers"""
+    """u B for real u and complex B, as two dense layers."""
     return torch.complex(F.linear(u, B[0].T).to(B.dtype), F.linear(u, B[1].T).to(B.dtype))
 
 
 def read(h, C):
-    """Re(h C)"""
+    """Re(h C), as one dense layer."""
     return F.linear(torch.cat([h.real, h.imag], -1), torch.cat([C[0], -C[1]]).T)
 
 
 def start_is_right(ring, config):
-    """nu, theta, gamma as they start."""
+    """Checks the initial values of nu, theta and gamma."""
     size = torch.exp(-torch.exp(ring[0]))
     assert (size >= float(config["r-min"]) - 1e-6).all() and (size <= float(config["r-max"]) + 1e-6).all()
     assert (torch.exp(ring[1]) <= float(config["max-phase"]) + 1e-6).all()

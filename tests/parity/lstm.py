@@ -1,4 +1,4 @@
-"""lstm: Hochreiter & Schmidhuber 1997, step by step, every example by itself up to its length."""
+"""lstm: Hochreiter & Schmidhuber 1997, computed step by step, for each example up to its length."""
 import torch
 
 CASES = ["", "layers=1", "directions=2", "layers=1 directions=2 forget-bias=1", "forget-bias=1 hidden=7 width=5",
@@ -6,7 +6,7 @@ CASES = ["", "layers=1", "directions=2", "layers=1 directions=2 forget-bias=1", 
 
 
 def run(P, x, name):
-    """x: (n,D) of one example, in the order of the recurrence."""
+    """The hidden states for x (n,D), the tokens of one example in the order of the recurrence."""
     H = P[name + "u"].shape[0]
     h, s = x.new_zeros(H), x.new_zeros(H)
     states = []

@@ -1,4 +1,4 @@
-"""luna: Ma et al. 2021, arXiv:2106.01540: inputs are packed into a memory and unpacked from it."""
+"""luna: Ma et al. 2021, arXiv:2106.01540: attention packs the inputs into a memory and unpacks them from it."""
 import math
 
 import torch
@@ -12,7 +12,7 @@ CASES = ["", "share=1 positions=learned layers=3", "positions=none width=32 head
 
 
 def zero(config):
-    """A key bias adds the same to all scores of a row."""
+    """Parameters without effect: a key bias adds the same number to all scores of a row."""
     return ("*/pack_k/b", "*/unpack_k/b")
 
 
@@ -28,7 +28,7 @@ def waves(first, n, D):
 
 
 def attend(P, a, c, seen, config, name, number):
-    """seen: (B,1,1,keys); number: of the attentions before it"""
+    """Attention of a to c; seen (B,1,1,keys): valid keys; number: how many attentions precede this one."""
     H = int(config["heads"])
     q, k, v = (linear(P, x, name + s).view(*x.shape[:2], H, -1).transpose(1, 2) for x, s in ((a, "q"), (c, "k"), (c, "v")))
     score = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf)

@@ -18,14 +18,14 @@ ILL = {change: "of norm1/gain: behind one scale norm and in front of another a g
 
 
 def zero(config):
-    """Batch norm takes away what is added to all rows.  At the start, where weights are small, next to nothing is left of how
-    attention weighs behind a scale norm or, causal, of few tokens."""
+    """Parameters (nearly) without effect: batch norm removes a bias that is added to all rows.  With small initial weights
+    the attention scale has almost no gradient after a scale norm, or if a causal model has few tokens."""
     none = ["*/down/b"] if config["norm-kind"] == "batch" else []
     return none + (["*/scale"] if config["norm-kind"] == "scale" or config["causal"] == "1" else [])
 
 
 def average(P, path, T, most):
-    """Kernels (sides,D,L) by lag, of the recurrence h = q h + p beta x, y = gamma h / sqrt(n)."""
+    """Kernels (sides,D,L) by lag of the recurrence h = q h + p beta x, y = gamma h / sqrt(n)."""
     p, a = P[path + "delta"].sigmoid(), P[path + "alpha"].sigmoid()
     q = 1 - p * a
     weight = P[path + "gamma"] * P[path + "beta"] * p / math.sqrt(p.shape[-1])
@@ -34,7 +34,7 @@ def average(P, path, T, most):
 
 
 def convolve(x, k, causal):
-    """Both directions include lag 0."""
+    """Convolution with the kernels of both directions, each of which includes lag 0."""
     T, D = x.shape[1:]
     lag = torch.arange(T)[:, None] - torch.arange(T)
     def matrix(k, lag):
@@ -47,7 +47,7 @@ def convolve(x, k, causal):
 
 
 def attend(P, q, k, v, bias, length, config, name):
-    """Position by position what the formulas say; bias: entry j - i + R - 1."""
+    """Attention by its formulas; bias: entry j - i + R - 1 belongs to the pair (i,j)."""
     T, R = q.shape[1], (len(bias) + 1) // 2
     chunk, causal = int(config["chunk"]), config["causal"] == "1"
     i, j = torch.arange(T)[:, None], torch.arange(T)[None]

@@ -1,31 +1,33 @@
-"""Models against references in PyTorch (2 or newer): tests/parity/run.sh.
+"""Compares models with references in PyTorch (2 or newer): tests/parity/run.sh.
 
-    parity.py DUMP [MODEL...]     DUMP: build/release/tests/parity_dump; a line for each case on stderr, a table on stdout
+    parity.py DUMP [MODEL...]     DUMP: build/release/tests/parity_dump; prints a line per case to stderr, a table to stdout
 
-A reference is tests/parity/MODEL.py, written from the paper:
-  CASES                                       changes of the tiny settings to go through; pool=mean|last|max|cls is
-                                              the network's
-  encode(P, x, length, config, T_max)         x: (B,T,D); returns (B,T,D).  P: arrays by path, the model's constants and
-                                              states among them (what the C code drew at random is read from there, not
-                                              drawn again); P.start: what they were before the first step, for what is
-                                              divided by its own start, or checked to start right.
-  zero(config)                                optional: patterns (fnmatch) of parameters whose gradient is, or may be, 0 but
-                                              for rounding: below 1e-13 of the model's largest, else nothing is said of it
-  ILL = {CHANGES: WHY}                        optional: why float32 is short for a change.  It excuses nothing: the row
-                                              fails by the same limit, and the reason stands under the table beside the
-                                              error of PyTorch's own float32, of this draw of weights and of 16
-encode() runs in float64, in training, and under autocast to bf16: types follow x.dtype (a dtype=torch.float64 is taken as
-float32 there), linear layers are common.linear(), and asserts on values look at P.start with a tolerance.
+A reference is a file tests/parity/MODEL.py, written from the paper.  It defines
+  CASES                                       the changes of the tiny settings to be tested; the key pool=mean|last|max|cls
+                                              belongs to the network
+  encode(P, x, length, config, T_max)         the encoder: x (B,T,D) to (B,T,D).  P: arrays by path, including constants and
+                                              states of the model (random constants are those that the C code drew);
+                                              P.start: their initial values, for layers that divide by them, and for checks
+                                              of the initialisation
+  zero(config)                                optional: patterns (fnmatch) of parameters whose gradient is or may be 0 up to
+                                              rounding (below 1e-13 of the model's largest gradient)
+  ILL = {CHANGES: WHY}                        optional: the reason why float32 is inaccurate for a change.  The limits stay
+                                              the same, so the row still fails; the reason is printed below the table with
+                                              the error of PyTorch's own float32, for this draw of the weights and for 16
+encode() is called in float64, in training, and under autocast to bf16.  Its types must follow x.dtype (dtype=torch.float64
+becomes float32 there), linear layers must be common.linear(), and asserts on values must use P.start and a tolerance.
 
-Every change is gone through at three lengths of a batch, whose second and third row are shorter.  Compared are, relative
-to the largest of a tensor (or to a millionth of the model's largest gradient, or, where it is 0, to that itself):
+Every change is tested at three lengths; the second and third row of a batch are shorter than the first.  Errors are relative
+to the largest value of a tensor, or to a millionth of the model's largest gradient if that is larger; for a gradient that is
+0 up to rounding, to the model's largest gradient.  Limits:
   float64   loss and logits; the gradient of every parameter; 20 losses of AdamW at rate 1e-2, decay 0.1       1e-9
-  float32   logits and gradients of ours against float64 of PyTorch                                            1e-4
-  bf16      error against float64 over that of PyTorch's autocast, at all lengths of a change together: of the
-            logits, and the geometric mean over parameters of that of their gradients (the worst of them stands
-            beside it).  Of one model as small as this both are chance: geometric means over 16 draws of its weights,
-            at all lengths of the first and at one of each of the others; beside them their medians, which a ReLU
-            unit, a bucket or a largest of a channel that turns over in one draw does not move                 2
+  float32   logits and gradients of the engine against float64 of PyTorch                                      1e-4
+  bf16      error of the engine against float64, divided by that of PyTorch's autocast, over all lengths of a
+            change: for the logits, and as geometric mean over the gradients of all parameters (the largest
+            one is printed, too).  For a single small model both errors are random, so they are geometric
+            means over 16 draws of the weights (all lengths of the first draw, one length of each other draw).
+            Medians are printed as well; they do not change if a ReLU unit, an LSH bucket or a channel maximum
+            changes in one draw                                                                                2
 """
 import fnmatch
 import importlib
@@ -37,7 +39,7 @@ import torch
 
 import batch as batches
 
-STEPS = 13, 37, 40  # of a batch; T_max is 40
+STEPS = 13, 37, 40  # lengths of a batch in tokens; T_max is 40
 DRAWS = 16
 LIMIT = {"forward": 1e-9, "gradient": 1e-9, "losses": 1e-9, "float32": 1e-4, "bf16": 2.0}
 
@@ -48,7 +50,7 @@ def distance(ours, theirs, floor=0.0):
 
 
 def zeros(reference, config, grad):
-    """Paths of gradients that are rounding alone: those below 1e-13 of the largest, and of these the ones it does not say."""
+    """Paths of the gradients below 1e-13 of the largest one, and those of them that zero() does not name."""
     most = max(float(g.abs().max()) for g in grad.values())
     patterns = getattr(reference, "zero", lambda config: ())(config)
     none = {p for p, g in grad.items() if float(g.abs().max()) < 1e-13 * most}
@@ -56,7 +58,7 @@ def zeros(reference, config, grad):
 
 
 class Case:
-    """One change at one length, of one draw: errors, and what is wrong."""
+    """One change at one length and one draw of the weights: errors, and the list of failed checks."""
 
     def __init__(self, name, changes, steps, program, draw):
         self.name, self.changes, self.steps = name, changes, steps
@@ -82,7 +84,7 @@ class Case:
             losses=distance(f64.arrays["losses"], batches.losses(encode, f64, kind)))
 
     def compare_half(self, bf16, logits, cast_logits, cast_grad):
-        """Errors of bf16, ours and PyTorch's."""
+        """Sets the errors in bf16 of the engine and of PyTorch's autocast."""
         self.half = {"logits": (norm(bf16.output - logits) / norm(logits), norm(cast_logits - logits) / norm(logits))}
         for path, grad in bf16.all("grad").items():
             if path not in self.zero:
@@ -90,7 +92,7 @@ class Case:
                 self.half[path] = norm(grad - self.grad[path]) / size, norm(cast_grad[path] - self.grad[path]) / size
 
     def worst(self, what, ours):
-        """Error of the gradient that is farthest off."""
+        """The largest error of a gradient."""
         floor = {p: self.most if p in self.zero else 1e-6 * self.most for p in self.grad}
         off = {p: distance(ours[p].double(), g, floor[p]) for p, g in self.grad.items()}
         self.path[what] = max(off, key=off.get)
@@ -105,7 +107,7 @@ class Case:
 
 
 def ratio(cases):
-    """Errors of bf16 over those of autocast, at all lengths: of logits, of gradients, and of the worst of these."""
+    """Errors in bf16 divided by those of autocast, over all lengths: of logits, of gradients, and of the worst gradient."""
     square = {}
     for case in cases:
         for path, pair in case.half.items():
@@ -117,7 +119,7 @@ def ratio(cases):
 
 
 def short(cases, draws):
-    """Where float32 is short: our error and PyTorch's own, geometric means over 16 draws and the worst of the first."""
+    """Text for a case of ILL: errors in float32 of the engine and of PyTorch, as geometric means over 16 draws, and the largest of the first draw."""
     first = max(c.error["float32"] for c in cases), max(c.single for c in cases)
     errors = zip(*((c.error["float32"], c.single) for c in cases + draws))
     ours, theirs = (statistics.geometric_mean(max(e, 1e-9) for e in es) for es in errors)
@@ -125,7 +127,7 @@ def short(cases, draws):
 
 
 def walk(name, program):
-    """All cases of a model: a row of the table, and whether all is well."""
+    """Runs all cases of a model: returns a row of the table, and whether all checks passed."""
     row, ok, notes = dict.fromkeys([*LIMIT, "median", "one"], 0.0), True, []
     changes = importlib.import_module(name).CASES
     for change in changes:

@@ -1,5 +1,5 @@
-"""performer: Choromanski et al. 2021, arXiv:2009.14794, by the matrix of its weights.  Directions that are drawn at every
-step cannot be known here (redraw=0); what they must be is in the tests of the op."""
+"""performer: Choromanski et al. 2021, arXiv:2009.14794, computed with the complete matrix of weights.  Random
+directions are not redrawn (redraw=0), because this reference cannot reproduce the draws; the tests of the op check them."""
 import math
 
 import torch
@@ -13,7 +13,7 @@ CASES = ["", "positions=none qkv=6 heads=3", SOFTMAX + "positions=learned qkv=6 
 
 
 def features(x, W, seen, keys):
-    """(B,H,T,K) to (B,H,T,features)"""
+    """The positive random features (B,H,T,features) of x (B,H,T,K)."""
     x = x / x.shape[-1] ** 0.25
     p = x @ W.T.to(x.dtype)
     most = p.amax(-1, keepdim=True)
@@ -32,7 +32,7 @@ def mix(P, u, length, config, name, layer):
     else:
         W = P[name + "directions"].detach()
         K = W.shape[1]
-        for i in range(0, len(W), K):  # at right angles, and as long as normal vectors: |w|^2 has mean K
+        for i in range(0, len(W), K):  # rows are orthogonal, with the lengths of normal vectors: |w|^2 has mean K
             G = (W[i:i + K, None] * W[None, i:i + K]).sum(-1)
             assert float((G - G.diag().diag()).abs().max()) < 1e-5 * K and float(G.diag().min()) > 0
         q, k = features(q, W, seen, False), features(k, W, seen, True)

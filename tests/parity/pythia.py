@@ -1,5 +1,5 @@
-"""pythia: GPT-NeoX (Black et al. 2022, arXiv:2204.06745): both halves of a layer beside each other, rotary positions on the
-first channels of a head, channel i with the one half of them behind it."""
+"""pythia: GPT-NeoX (Black et al. 2022, arXiv:2204.06745): attention and MLP of a layer in parallel; rotary positions on the
+first r channels of a head, which rotate the channels i and i + r/2 together."""
 import math
 
 import torch
@@ -12,7 +12,7 @@ CASES = ["", "rotary=1 base=100", "rotary=0", "width=64 heads=4 hidden=32 layers
 
 
 def turn(x, r, base):
-    """x: (B,H,T,K)"""
+    """Applies rotary positions to the first r channels of x (B,H,T,K)."""
     if r == 0:
         return x
     T = x.shape[2]

@@ -1,4 +1,4 @@
-"""reformer: Kitaev et al. 2020, arXiv:2001.04451: who meets whom is worked out example by example, as a matrix."""
+"""reformer: Kitaev et al. 2020, arXiv:2001.04451: the pairs that interact are computed for each example, as a matrix."""
 import math
 
 import torch
@@ -11,26 +11,27 @@ CASES = ["", "positions=learned qkv=6 heads=3 buckets=2 chunks=3", "chunks=10 bu
 
 
 def zero(config):
-    """A chunk of one token sees one other: its weight is 1."""
+    """Parameters without effect: in chunks of one token, the only visible key has the weight 1."""
     return ["*/q/w"] if config["form"] != "arena" and config["chunks"] == "13" else []
 
 
 def order(q, R):
-    """Tokens by bucket, equals as they stand.  q: (n,K)"""
+    """Indices of the tokens sorted by LSH bucket; tokens of one bucket keep their order.  q: (n,K)"""
     p = q @ R
     return torch.cat([p, -p], -1).argmax(-1).sort(stable=True).indices
 
 
 def meetings(n, chunks):
-    """(n,n) in sorted order: whether a place sees another, chunks of ceil(n/chunks)."""
+    """(n,n) in sorted order: true if the row attends to the column; chunks have ceil(n/chunks) tokens."""
     c = -(-n // chunks)
     chunk, used = torch.arange(n) // c, -(-n // c)
     return (chunk[:, None] == chunk[None]) | ((chunk[:, None] - 1) % used == chunk[None])
 
 
 def drop(P, a, row, T, chunks, rate, path):
-    """Weights a (n,n) in sorted order, of row `row` of examples and heads: draws count the places of a chunk, and as keys its
-    own before those of the chunk before it; chunks of the longest example have ceil(T/chunks) places."""
+    """Dropout of the weights a (n,n) in sorted order; row: index of the pair (example, head).  Draws are numbered by chunk,
+    then by key (the chunk's own tokens before those of the previous chunk); a chunk of the longest example has
+    ceil(T/chunks) tokens."""
     n, C = len(a), -(-T // chunks)
     c = -(-n // chunks)
     at = torch.arange(n)

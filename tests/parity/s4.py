@@ -1,5 +1,5 @@
-"""s4: Gu et al. 2022, arXiv:2111.00396: kernels of a diagonal plus a low-rank matrix, by the recurrence with matrices of
-full size."""
+"""s4: Gu et al. 2022, arXiv:2111.00396: kernels of a diagonal-plus-low-rank state space, computed by the recurrence
+with full matrices."""
 import torch
 import torch.nn.functional as F
 
@@ -11,17 +11,17 @@ zero = common.blocks_zero
 
 
 def both(x):
-    """Stored entries, then their conjugates."""
+    """The stored entries followed by their conjugates."""
     return torch.cat([x, x.conj()], -1)
 
 
 def pair(re, im):
-    """Kernels are made in double, whatever the rest is made in."""
+    """A complex128 number: kernels are computed in double for any type of the model."""
     return torch.complex(re, im).cdouble()
 
 
 def legs(N, clip):
-    """HiPPO-LegS in its normal form: eigenvalues below 0, B and P."""
+    """HiPPO-LegS in normal form: eigenvalues with negative imaginary part, B and P."""
     i = torch.arange(N).double()
     size = ((2 * i[:, None] + 1) * (2 * i + 1)).sqrt() / 2
     mu, V = torch.linalg.eigh(-1j * (size.triu(1) - size.tril(-1)))
@@ -35,11 +35,11 @@ def legs(N, clip):
 
 
 def kernels(P, path, version, sides, width, T, T_max):
-    """(sides,width,T), from what stands at `path`."""
+    """The kernels (sides,width,T) from the parameters at `path`."""
     L, v1 = T_max + T_max % 2, version == "v1"
 
     def parts(Q):
-        """Lambda, B, P, conj Q"""
+        """Returns Lambda, B, P, conj Q."""
         re = Q[path + "decay"] if v1 else -Q[path + "log_decay"].exp()
         low = pair(*Q[path + "p"])
         return pair(re, -Q[path + "turn"])[0], pair(*Q[path + "b"]), low, (pair(*Q[path + "q"]) if v1 else low).conj()
@@ -60,7 +60,7 @@ def kernels(P, path, version, sides, width, T, T_max):
         less = eye - dt[h] / 2 * A
         Ab = torch.linalg.solve(less, eye + dt[h] / 2 * A)
         state = torch.linalg.solve(less, dt[h] * both(B[copy[1]]))
-        # the trained C is that of C (1 - Ab^L)
+        # the parameter is C (1 - Ab^L)
         c = torch.linalg.solve((eye - torch.linalg.matrix_power(Ab, L)).T, both(C[r]))
         k = []
         for _ in range(T):

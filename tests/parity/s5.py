@@ -1,4 +1,4 @@
-"""s5: Smith et al. 2023, arXiv:2208.04933: one state space of many inputs and outputs, step by step."""
+"""s5: Smith et al. 2023, arXiv:2208.04933: one state space with several inputs and outputs, computed step by step."""
 import torch
 import torch.nn.functional as F
 
@@ -10,7 +10,7 @@ CASES = ["", "act=half-glu1 causal=1", "act=half-glu2 stable=1 c-start=complex",
 
 
 def hippo(n):
-    """Eigenvalues below 0 (by their imaginary parts) and vectors of the normal part of LegS."""
+    """Negative imaginary parts of the eigenvalues of the normal part of HiPPO-LegS."""
     i = torch.arange(n).double()
     size = ((2 * i[:, None] + 1) * (2 * i + 1)).sqrt() / 2
     mu, V = torch.linalg.eigh(-1j * (size.triu(1) - size.tril(-1)))

@@ -1,5 +1,5 @@
-"""sgconv: Li et al. 2022, arXiv:2210.09298: kernels of sub-kernels that are stretched and weigh less the farther they
-are."""
+"""sgconv: Li et al. 2022, arXiv:2210.09298: kernels composed of upsampled sub-kernels whose weight decreases with
+distance."""
 import math
 
 import torch

@@ -1,4 +1,4 @@
-"""spade: Zuo et al. 2022, arXiv:2212.08136: S4, without what stands behind it, beside local attention in the first layer."""
+"""spade: Zuo et al. 2022, arXiv:2212.08136: the first layer has an S4 kernel (without the layers after it) and local attention in parallel."""
 import torch
 import torch.nn.functional as F
 

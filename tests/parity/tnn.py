@@ -1,4 +1,4 @@
-"""tnn: Qin et al. 2023, arXiv:2305.04749: Toeplitz matrices whose entries a small network makes of the distance."""
+"""tnn: Qin et al. 2023, arXiv:2305.04749: Toeplitz matrices whose entries a small network computes from the lag."""
 import torch
 import torch.nn.functional as F
 
@@ -9,7 +9,8 @@ CASES = ["", "rpe-layers=3 gamma=0.9", "norm=post norm-kind=layer causal=1", "ex
 
 
 def zero(config):
-    """Norms over tokens take off what is added to all of them.  One distance alone is 0."""
+    """Parameters without effect: batch norm removes a bias that is added to all tokens; if there is a single lag, 0, the first
+    layer has the input 0."""
     one = {"1": ("*/rows/rpe/first/w",), "50": ("*/columns/rpe/first/w",)}.get(config["columns"], ())
     return one + (("*/gtu/out/b", "*/glu/down/b") if config["norm-kind"] == "batch" else ())
 
@@ -19,7 +20,7 @@ def rms(x):
 
 
 def apply(matrix, v, causal):
-    """y_t = sum_s matrix_ts v_s, per channel"""
+    """y_t = sum_s matrix_ts v_s for each channel."""
     t = torch.arange(v.shape[1])
     if causal:
         matrix = matrix * (t[:, None] >= t)[..., None]
@@ -27,7 +28,7 @@ def apply(matrix, v, causal):
 
 
 def toeplitz(v, entries, causal):
-    """entries (lags -(T-1) .. T-1, channels)"""
+    """Applies the Toeplitz matrix with these entries, (lags -(T-1) .. T-1, channels)."""
     t = torch.arange(v.shape[1])
     return apply(entries[t[:, None] - t + v.shape[1] - 1], v, causal)
 
@@ -39,7 +40,7 @@ def encode(P, x, length, config, T_max):
         return common.batch_norm(P, x, length, name) if config["norm-kind"] == "batch" else common.layer_norm(P, x, name)
 
     def entries(name):
-        """(lags -(T-1) .. T-1, channels)"""
+        """The entries of the Toeplitz matrix, (lags -(T-1) .. T-1, channels)."""
         k = torch.arange(1 - T, T, dtype=x.dtype)[:, None]
         h = common.linear(P, k, name + "first")
         for i in range(int(config["rpe-layers"])):
@@ -51,7 +52,7 @@ def encode(P, x, length, config, T_max):
         assert u.shape[-1] == int(config["expand"]) * x.shape[-1]
         v = v * common.tokens(x, length)
         t, N, causal = torch.arange(T), int(config["columns"]), config["causal"] == "1"
-        if N:  # of an image: from pixel to pixel of a row, and of a column
+        if N:  # images: along the rows, and along the columns
             row, column = t // N, t % N
             down = entries(name + "columns/rpe/")[row[:, None] - row + T - 1] * (column[:, None] == column)[..., None]
             along = entries(name + "rows/rpe/")[column[:, None] - column + T - 1]

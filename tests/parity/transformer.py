@@ -15,7 +15,7 @@ CASES = ["", "width=32 heads=4 hidden=64 positions=none", "positions=rotary-half
 
 
 def zero(config):
-    """A key bias adds the same to all scores of a row, unless positions turn it."""
+    """Parameters without effect: a key bias adds the same number to all scores of a row, unless rotary positions rotate it."""
     return () if config["positions"].startswith("rotary") else ("*/k/b",)
 
 
@@ -25,7 +25,7 @@ def angles(T, width, base):
 
 
 def turn(x, base, half):
-    """x: (B,H,T,K)"""
+    """Applies rotary positions to x (B,H,T,K)."""
     T, K = x.shape[-2:]
     angle, _ = angles(T, K, base)
     if half == "rotary-half":
@@ -73,7 +73,7 @@ def arena_mix(P, u, length, config, name, layer):
 
 
 def blocks(P, x, length, config, T_max, mix, norm=layer_norm, act=F.gelu):
-    """Layers of mix(u, name) and of two linear layers, a norm in front of each, or behind the sum (norm=post)."""
+    """Layers of mix(u, name) and an MLP of two linear layers, with a norm before each, or after the sum (norm=post)."""
     x = positions(P, x, config["positions"], T_max)
     pre = config["norm"] == "pre"
     for i in range(int(config["layers"])):

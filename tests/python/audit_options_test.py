@@ -16,7 +16,7 @@ from small_models import C, T, V
 
 
 def made(seed, reach=1):
-    """Features of a sum over neighbours at distance `reach`, and the logits of their mean; a seed is a table."""
+    """A model: features are sums over the neighbours at distance `reach`, logits are of their mean; `seed` determines the table."""
     table = np.random.default_rng(seed).standard_normal((V, 4)).astype(np.float32)
 
     def features(x):
@@ -90,7 +90,7 @@ class Options(unittest.TestCase):
             self.assertAlmostEqual(student_t(n), t, 4)
 
     def test_initial_weights(self):
-        """The trained model reaches 1, initial ones 3: both numbers are in the table, and draws are audits."""
+        """The trained model has reach 1, initial models have reach 3: the table shows both, and each draw is an audit of its own."""
         seeds = []
 
         def initial(seed):
@@ -160,7 +160,7 @@ class Options(unittest.TestCase):
             )
         self.assertRegex(said.getvalue(), r"budget: 0.2 s are \d+ passes of one example, at .* examples/s")
         text = said.getvalue()
-        self.assertLess(text.index("budget:"), text.index("passes,"))  # costs come first
+        self.assertLess(text.index("budget:"), text.index("passes,"))  # the cost of the parts is printed first
         self.count = 0
         self.audit(self.counted(), parts=["occlusion", "position"], examples=None, budget=2000, seed=1)
         test = len(self.rows.index("test"))
@@ -168,7 +168,7 @@ class Options(unittest.TestCase):
         self.assertGreater(self.count, 500)
 
     def test_interrupted_audit_continues(self):
-        options = dict(parts=["occlusion", "position"], check=False)  # a check calls as often as time allows
+        options = dict(parts=["occlusion", "position"], check=False)  # a check calls until its time limit
         m = self.counted()
         whole = ll.audit(m, self.rows, out=os.path.join(self.d, "w"), quiet=True, examples=4, **options)
         calls = self.calls
@@ -180,7 +180,7 @@ class Options(unittest.TestCase):
             [(r["part"], r["id"], r["value"]) for r in a.records()],
             [(r["part"], r["id"], r["value"]) for r in whole.records()],
         )
-        b = self.audit(self.counted(), **options)  # everything is there
+        b = self.audit(self.counted(), **options)  # all parts are already measured
         self.assertEqual(b.run, a.run)
 
     def test_out_of_memory_halves_the_batch_once(self):

@@ -95,7 +95,7 @@ class Conversation(unittest.TestCase):
                 self.assert_gone()
 
     def assert_gone(self):
-        """No process of the program is left, not even one that was not waited for."""
+        """Fails if a process of the program is left, including zombies."""
         with open(self.log) as f:
             pid = int(f.readline())
         with self.assertRaises(ProcessLookupError):
@@ -219,7 +219,7 @@ class Conversation(unittest.TestCase):
 
 
 class Real(unittest.TestCase):
-    """With the program itself."""
+    """Tests with the real program."""
 
     def test_function_of_numpy_arrays(self):
         """A sum of three neighbours: occlusion finds exactly their distance; a model without reset is measured."""
@@ -263,11 +263,11 @@ class Real(unittest.TestCase):
             self.assertGreater(found["keep", "kl.most"]["value"], 0)
             self.assertIsNone(found["keep", "keep.w95"]["value"])
             self.assertIn("no-gain", found["keep", "keep.w95"]["flags"])
-            self.assertLess(found["order-in", "kl.most"]["value"], 1e-6)  # a mean does not depend on the order
+            self.assertLess(found["order-in", "kl.most"]["value"], 1e-6)  # a mean does not depend on order
             self.assertIsNotNone(found["position", "position.edge"]["value"])
 
     def test_fixed_length(self):
-        """A model of one length: parts that keep it are measured; rows of other lengths are one clear line."""
+        """A model of one length: parts that keep it are measured; rows of other lengths are rejected with one line."""
         table = np.random.default_rng(0).standard_normal((T, V, C)).astype(np.float32)
 
         def logits(b):

@@ -147,7 +147,7 @@ class Labels(unittest.TestCase):
 
 
 class Client:
-    """The other end of a server that runs in a thread."""
+    """The client of a server that runs in a thread."""
 
     def __init__(self, m):
         self.channel, end = frames.pair()

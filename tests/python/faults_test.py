@@ -1,4 +1,4 @@
-"""What goes wrong with a model, and what is said: every row is a test.  The table below names the test of each fault.
+"""Faults of a model and the messages about them: every row of the table is a test.  The table below names the test of each fault.
 
 Faults that other files test are named by file and test; a test of this file checks that they exist.
 """
@@ -58,7 +58,7 @@ def logits(x):
 
 
 def children():
-    """Processes of this one that have not ended."""
+    """Child processes of this process that have not ended."""
     out = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -209,7 +209,7 @@ class Faults(unittest.TestCase):
             limit.wait(0.01)
 
     def test_model_process_is_killed(self):
-        """A program that serves a model and dies: its signal is in the message."""
+        """A program that serves a model and is killed: the message names the signal."""
         self.rows.save(os.path.join(self.d, "rows.jsonl"))
         try:
             done = ll.programs.run(
@@ -293,7 +293,7 @@ print(len(once().records()) > 0, f.children())
         def forks(x):
             if not sleepers and len(x) > 2:
                 pid = os.fork()
-                if pid == 0:  # inherits the connection, and keeps it open
+                if pid == 0:  # the child inherits the connection and keeps it open
                     threading.Event().wait(600)
                     os._exit(0)
                 sleepers.append(pid)

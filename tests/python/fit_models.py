@@ -38,7 +38,7 @@ class Window(nn.Module):
 
 
 class Normed(nn.Module):
-    """Without lengths, with statistics of a batch."""
+    """A model that takes no lengths and uses batch statistics."""
 
     def __init__(self, vocab, classes, width=8):
         super().__init__()

@@ -27,7 +27,7 @@ SMALL = [
 
 
 class Protocol(unittest.TestCase):
-    """lra-probe fit with numpy alone."""
+    """Tests of lra-probe fit that need only numpy."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

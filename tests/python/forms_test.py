@@ -1,4 +1,4 @@
-"""The table of forms of models: what each offers without help.  Run as a program it prints the table."""
+"""The table of forms of models: which requests each answers without options.  As a program, this file prints the table."""
 # labels: slow; timeout: 600
 
 import sys

@@ -91,7 +91,7 @@ class Language(unittest.TestCase):
 
     def test_bos_stays_in_front(self):
         rows = made_rows(False)
-        bos = V  # a token that no row holds otherwise
+        bos = V  # an id that the rows do not contain elsewhere
 
         def with_bos(x):
             x = np.asarray(x)
@@ -187,7 +187,7 @@ class HuggingFace(unittest.TestCase):
             with tempfile.TemporaryDirectory() as out:
                 m = ll.wrap(net, quiet=True)
                 audit = ll.audit(m, rows, parts=["context", "loss", "retrieval"], examples=16, out=out, quiet=True)
-                self.assertIsNone(audit.value("context-curve", "context.c95"))  # random weights
+                self.assertIsNone(audit.value("context-curve", "context.c95"))  # with random weights there is no gain
                 x, length, _ = rows.examples("test", 16)
                 self.assertGreater(audit.value("token-loss", "loss.mean"), np.log2(V) - 0.1)
                 self.assertLess(abs(audit.value("retrieval", "retrieval.accuracy") - 0.1), 0.1)

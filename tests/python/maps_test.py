@@ -19,7 +19,7 @@ def classify(batch):
 
 
 def back(batch, k=3, scale=1.0):
-    """Two layers of two heads: each token attends to the one k back (itself if there is none)."""
+    """Maps of two layers with two heads: each token attends to the token k before it (to itself if there is none)."""
     B, n = np.asarray(batch).shape
     maps = np.zeros((B, 2, n, n), np.float32)
     for i in range(n):
@@ -101,7 +101,7 @@ class Parts(unittest.TestCase):
 
 
 class HuggingFace(unittest.TestCase):
-    """Eager attention for the calls that need maps, restored afterwards."""
+    """Eager attention is used for calls that need maps, and the previous implementation is restored afterwards."""
 
     def setUp(self):
         try:

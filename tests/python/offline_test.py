@@ -16,7 +16,7 @@ TABLE = np.random.default_rng(0).standard_normal((V, 4)).astype(np.float32)
 
 
 def features(x, table=TABLE):
-    """tanh of the sum of three neighbours."""
+    """Features: tanh of the sum of three neighbours."""
     padded = np.pad(table[np.asarray(x)], ((0, 0), (1, 1), (0, 0)))
     return np.tanh(padded[:, :-2] + padded[:, 1:-1] + padded[:, 2:])
 
@@ -51,7 +51,7 @@ class Offline(unittest.TestCase):
         return os.path.join(self.d, *names)
 
     def planned(self, name="plan"):
-        """A complete plan, in rounds."""
+        """Makes a complete plan in several rounds."""
         p = ll.plan(self.rows, self.path(name), out=self.path("off"), **self.options)
         self.assertEqual((p.requests, p.missing), (1, 1))
         rounds = 0

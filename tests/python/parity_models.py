@@ -1,4 +1,4 @@
-"""Built-in models as torch modules: the references of tests/parity, from the initial weights of the C program."""
+"""Built-in models as torch modules: the references of tests/parity with the initial weights of the C program."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""rows(): every source gives the same rows; splits are those of the C programs; what cannot be read is named."""
+"""rows(): every source gives the same rows; splits are those of the C programs; data that cannot be read are named in the message."""
 
 import json
 import os
@@ -31,7 +31,7 @@ GOLDEN = [
     (1024, 0xF22EF3DC84FF47EA),
     (1025, 0x43F869A83769A435),
     (3000, 0xB3EACB6E81DD90F0),
-]  # of xxHash 0.8
+]  # results of xxHash 0.8
 TEXTS = [f'a "quoted", text {i}\nwith é and two lines' for i in range(60)]
 LABELS = ["pos" if i % 3 else "neg" for i in range(60)]
 

@@ -106,7 +106,7 @@ if has("torch"):
             return self.head(torch.stack(out, 1))
 
     class Wrapped(nn.Module):
-        """Another form of output around a model."""
+        """Wraps a model so that it returns its output in another form."""
 
         def __init__(self, form):
             super().__init__()
@@ -135,7 +135,7 @@ if has("torch"):
             return self.head(torch.relu(self.conv(F.one_hot(x, V).float().transpose(1, 2))).mean(2))
 
     class TimeFirst(nn.Module):
-        """Takes (T,B) by mistake: the examples of a batch mix."""
+        """A model that mistakes (B,T) for (T,B), so that examples of a batch affect each other."""
 
         def __init__(self):
             super().__init__()
@@ -538,7 +538,7 @@ FORMS = [
 
 
 def batch_for(options, seed=0, n=4):
-    """Inputs and lengths that a model of these options takes."""
+    """Inputs and lengths in the form that a model with these options takes."""
     rng = np.random.default_rng(seed)
     kind = options.get("inputs", "tokens")
     length = np.array([T, T - 7, T, 5])[:n]

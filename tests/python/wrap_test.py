@@ -1,4 +1,4 @@
-"""wrap(): every form of model gives logits, and what else it has; nothing of the model is changed."""
+"""wrap(): every form of model gives logits and the other requests that it supports; the model is not modified."""
 # labels: slow; timeout: 1200
 
 import copy
