@@ -33,9 +33,9 @@ typedef struct {
      * a placed group excludes (has_room() in distance.c). */
     int zones, taken;
     bool bigram; /* a dependency begins with two adjacent tokens */
-    /* Draws a group for a row with this label: positions at[n_marks], distributed equally for every
-     * label, and token[n_marks]. room: maximum sum of the gaps before and between the parts of the
-     * group, in tokens. */
+    /* Draws a group for a row with this label: positions at[n_marks], with the same distribution
+     * for every label, and token[n_marks]. room: maximum sum of the gaps before and between the
+     * parts of the group, in tokens. */
     void (*group)(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token);
 } lra_distance_kind;

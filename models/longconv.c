@@ -37,13 +37,14 @@ static lra_tensor *average(lra_tensor *k, int64_t rows, int64_t L)
     return lra_affine(lra_add_n(7, shifted), 1.0 / 7, 0);
 }
 
-/* Tables for correlating the bins of a real Fourier transform of L taps with g. If the bins were
- * periodic, correlation would multiply tap j by 1 + 2 sum_m g_m cos(m a_j), a_j = 2 pi j/L (table
- * AROUND). Zeros beyond the ends mean that conj(bin n) at -n and conj(bin L/2 - n) at L/2 + n, n =
- * 1..3, must be subtracted:
- *   sum_n Re sum_i k_i exp(i n a_i) sum_(f <= 3-n) c_f g_(f+n) exp(i f a_j) / L,  c_0 = 1, else c_f = 2,
- * and this twice, summed over the lags i with the parity of j. Tables IN: cosines and sines by i;
- * OUT: by j. */
+/* Tables for the correlation of the bins of a real Fourier transform of L taps with g. Let a_j = 2
+ * pi j/L. If the bins continued periodically, the correlation would multiply tap j by 1 + 2 sum_m
+ * g_m cos(m a_j) (table AROUND). But beyond the first and the last bin there are zeros. The terms
+ * of the continuation (the conjugate of bin n at -n, and of bin L/2 - n at L/2 + n, n = 1..3) are
+ * therefore subtracted from tap j:
+ *   (2/L) sum_n Re sum_l k_l exp(i n a_l) sum_(f <= 3-n) c_f g_(f+n) exp(i f a_j),  c_0 = 1, else c_f = 2,
+ * where l runs over the lags with the parity of j. Table IN holds cos(n a_l) and sin(n a_l), table
+ * OUT the factors that depend on j. */
 typedef enum { IN, OUT, AROUND } table;
 static void fill_table(const lra_fill *f, double *v)
 {

@@ -32,7 +32,7 @@ static void fill_ring(const lra_fill *f, double *v)
     int64_t N = f->shape.d[1];
     lra_rng draw = lra_rng_new(f->seed, f->stream, 0);
     for (int64_t n = 0; n < N; n++) {
-        double u = 1 - lra_rng_u01(&draw); /* u in (0, 1] */
+        double u = 1 - lra_rng_u01(&draw); /* uniform in (0, 1] */
         double square = r->least * r->least + u * (r->most * r->most - r->least * r->least);
         v[n] = log(-0.5 * log(square));
         v[N + n] = log(r->phase * (1 - lra_rng_u01(&draw)));

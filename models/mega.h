@@ -1,4 +1,4 @@
-/* Shared by mega and mega-chunk, which differ only in the size of a chunk. */
+/* Code shared by mega and mega-chunk, which differ only in the size of a chunk. */
 #ifndef LRA_MODELS_MEGA_H
 #define LRA_MODELS_MEGA_H
 

@@ -71,7 +71,7 @@ typedef struct {
     /* target numbers; LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_TOKENS: (B,T,outputs) real */
     lra_tensor *target;
     lra_tensor *target_mask; /* loss mask with the shape of `target`: 1 or 0 */
-    /* () real: number of elements of `target` / sum of the loss mask; 0 if the sum is 0 */
+    /* scalar, real: (number of elements of `target`) / (sum of the loss mask); 0 if the sum is 0 */
     lra_tensor *scale;
     /* Inputs of an additional loss of an objective: (B,T) int32 ids to be predicted in the first
      * and in the second documents. */
@@ -79,7 +79,7 @@ typedef struct {
     /* Output for metrics: logits (B,outputs), or predictions with the shape of `target`;
      * LRA_HEAD_NEXT: loss of each label in nats, (B,T). */
     lra_tensor *output;
-    lra_tensor *loss; /* () mean loss over the loss mask; 0 if the mask is empty */
+    lra_tensor *loss; /* scalar: mean loss over the loss mask; 0 if the mask is empty */
 } lra_network;
 
 /* Returns 0, or LRA_USAGE if the encoder does not support these settings or the pooling, or if the

@@ -1,5 +1,5 @@
-/* Shared by layers with one state space of many inputs and outputs (lru, s5): linear maps before
- * and after a scan, and the initialisation of dense layers. */
+/* Code shared by layers with one state space of many inputs and outputs (lru, s5): linear maps
+ * before and after a scan, and the initialisation of dense layers. */
 #ifndef LRA_MODELS_SCAN_LAYER_H
 #define LRA_MODELS_SCAN_LAYER_H
 

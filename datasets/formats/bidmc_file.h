@@ -12,7 +12,7 @@ enum { LRA_BIDMC_STEPS = 4000 }; /* tokens of a row: 32 s at 125 Hz */
 
 /* The series of the published training file and test file. */
 typedef struct {
-    const char *target; /* "HR" "RR" "SpO2" */
+    const char *target; /* vital sign that is the target: "HR", "RR" or "SpO2" */
     lra_ts part[2];
     uint64_t hash[2];
     bool made_up; /* a file starts with LRA_BIDMC_MADE_UP: its series are synthetic */

@@ -7,7 +7,8 @@
 
 /* Returns a text such as "a Parquet file; convert it by ..." for the first n bytes of a file (4096
  * suffice); NULL: no known format, for example text. */
-extern const char lra_foreign_npz[], lra_foreign_safetensors[]; /* two of the returned texts */
+/* texts that lra_foreign_format() returns */
+extern const char lra_foreign_npz[], lra_foreign_safetensors[];
 const char *lra_foreign_format(const void *bytes, size_t n);
 
 #endif

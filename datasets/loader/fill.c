@@ -21,7 +21,7 @@ int lra_loader_bucket(const lra_loader *l, const int64_t *entry)
     return b;
 }
 
-/* Returns the random generator of an entry of the order; it differs in every epoch. */
+/* Returns the random generator of an entry of lra_loader.order; it differs in every epoch. */
 static lra_rng rng_of(const lra_loader *l, uint32_t stream, int64_t entry)
 {
     uint64_t before = (uint64_t)l->epoch * (uint64_t)(l->passes * l->rows->n);

@@ -26,7 +26,7 @@ static void wait_for_helper(lra_loader *l);
 static void fill_ahead(lra_loader *l, int64_t i);
 static void stop_helper(lra_loader *l);
 
-/* An entry of the order and the length of its row, for sorting. */
+/* An entry of lra_loader.order and the length of its row, for sorting. */
 typedef struct {
     int64_t length, entry;
 } keyed;

@@ -35,7 +35,7 @@ struct lra_loader {
     bool large, started, busy, stop;
 };
 
-/* Returns the row index of an entry of the order; -1: no row. */
+/* Returns the row index of an entry of lra_loader.order; -1: no row. */
 static inline int64_t lra_loader_row(const lra_loader *l, int64_t entry)
 {
     return entry < 0 ? -1 : entry % l->rows->n;

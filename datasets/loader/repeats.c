@@ -108,7 +108,8 @@ static int64_t count_windows(const lra_sequences *of, const lra_sequences *in, i
 {
     int64_t n = n_tokens(of) / T, found = 0, to = n_tokens(in);
     hashes wanted = hashes_new(n), there = hashes_new(n);
-    uint64_t power = 1, hash = 0; /* power: BASE^T */
+    /* power: BASE^T, the factor of the token that leaves the window */
+    uint64_t power = 1, hash = 0;
     for (int64_t k = 0; k < n; k++) {
         uint64_t window = window_hash(of, k * T, T);
         *hashes_at(&wanted, window) = window;

@@ -7,10 +7,11 @@ enum { LRA_PATHFINDER_EASY = 6, LRA_PATHFINDER_INTERMEDIATE = 9, LRA_PATHFINDER_
 enum { LRA_PATHFINDER_MAX_PADDLES = LRA_PATHFINDER_HARD };
 
 enum { LRA_PATHFINDER_LEVELS = 3 };
-/* "easy", "intermediate", "hard" */
+/* names of the levels: "easy", "intermediate", "hard" */
 extern const char *const lra_pathfinder_level_names[LRA_PATHFINDER_LEVELS];
 extern const char
-    *const lra_pathfinder_level_folders[LRA_PATHFINDER_LEVELS]; /* "curv_baseline", .. */
+    *const lra_pathfinder_level_folders[LRA_PATHFINDER_LEVELS]; /* names of the official folders:
+                                                                 * "curv_baseline", .. */
 extern const int lra_pathfinder_level_paddles[LRA_PATHFINDER_LEVELS];
 
 #endif

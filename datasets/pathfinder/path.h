@@ -19,7 +19,7 @@ enum {
  * no clipping. */
 typedef struct {
     int window, stride;
-    uint8_t *level; /* (stride,stride) levels */
+    uint8_t *level; /* (stride,stride) levels of the pixels and of the margin PAD */
 } pathfinder_mask;
 
 static inline uint8_t *pathfinder_mask_at(const pathfinder_mask *m, int y, int x)

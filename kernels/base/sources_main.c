@@ -25,7 +25,7 @@ typedef struct {
     char *include[MOST_INCLUDES];
     int n_includes;
     uint64_t hash;
-    bool pastes; /* the file defines lra_op records by a macro */
+    bool pastes; /* true: a macro of the file defines lra_op records */
 } source;
 typedef struct {
     int n;

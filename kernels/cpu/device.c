@@ -93,8 +93,8 @@ static int cpu_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
     return 0;
 }
 
-/* The CPU device allocates nothing for itself: its only setting, the number of threads, is stored
- * in the pointer. */
+/* The only setting of a CPU device, the number of threads, is stored as the value of its pointer
+ * `own`. */
 static int cpu_threads(const lra_device *d)
 {
     return (int)(intptr_t)d->own;

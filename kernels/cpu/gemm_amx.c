@@ -104,7 +104,7 @@ typedef struct {
     const uint16_t *a, *a_next, *b, *b_next;
     int64_t a_step, stride, steps;
     const uint16_t *tail;
-    const float *from; /* initial sums.  Nullable: zero */
+    const float *from; /* initial sums of the block; NULL: zeros */
     float *to;
     int64_t ld_from, ld_to;
 } tile_job;

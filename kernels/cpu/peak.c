@@ -70,7 +70,7 @@ __attribute__((target("avx512f"))) static float burst_avx512(void)
 __attribute__((target("avx512f,avx512bf16"))) static float burst_avx512bf16(void)
 {
     __m512 sum[SUMS];
-    const __m512i x = _mm512_set1_epi32(0x3F803F80); /* 32 bf16 ones */
+    const __m512i x = _mm512_set1_epi32(0x3F803F80); /* 32 bf16 numbers 1.0 */
     UNROLL for (int k = 0; k < SUMS; k++) sum[k] = _mm512_set1_ps((float)k);
     for (int i = 0; i < ROUNDS; i++)
         UNROLL for (int k = 0; k < SUMS; k++)

@@ -52,6 +52,6 @@ lra_cuda_level_kind lra_cuda_self_test(int capability, double seconds, char *why
         snprintf(why + at, n - at, "%s%s", at ? "; " : "", e.msg);
     }
     setenv("LRA_CUDA_LEVEL", lra_cuda_level_name((lra_cuda_level_kind)level),
-           1); /* child processes need no self-test */
+           1); /* child processes use this level without a self-test */
     return (lra_cuda_level_kind)level;
 }

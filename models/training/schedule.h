@@ -43,7 +43,7 @@ const lra_schedule_kind *lra_schedule_at(int i); /* NULL after the last */
 const lra_schedule_kind *lra_schedule_find(const char *name, lra_err *e);
 
 struct lra_schedule {
-    const lra_schedule_kind *kind; /* NULL: lra_schedule_plateau */
+    const lra_schedule_kind *kind; /* shape of the schedule; NULL: lra_schedule_plateau */
     double rate;                   /* peak learning rate */
     /* warm-up: below 1 a share of all steps, else number of steps; 0: none */
     double warmup;

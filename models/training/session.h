@@ -65,8 +65,8 @@ lra_plan *lra_session_largest(const lra_session *s); /* the training plan of the
  * batch size that would fit. */
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e);
 void lra_session_close(lra_session *s);
-/* Specification and creation of a loader for a split. training: shuffled, and augmented if the run
- * augments. */
+/* lra_session_loader_spec(): specification of a loader for a split. lra_session_loader(): such a
+ * loader. training: rows are shuffled, and augmented if the run augments. */
 lra_loader_spec lra_session_loader_spec(const lra_session *s, int split, bool training);
 lra_loader *lra_session_loader(const lra_session *s, int split, bool training);
 double lra_session_workspace(const lra_session *s); /* workspace of the largest plan in bytes */
@@ -81,7 +81,7 @@ int lra_session_ahead(const lra_session *s);
 /* Waits for the batch that was started first, and returns it with its output; valid until the next
  * start. status: for the last batch of an update the loss, the gradient norm, whether the update
  * was applied, and the number of consecutive updates that were not applied; for other batches only
- * the loss. Returns NULL and e if the device failed. */
+ * the loss. Returns NULL with an error in e if the device failed. */
 const lra_started *lra_session_finish(lra_session *s, float status[4], lra_err *e);
 /* Starts a batch and waits for it. */
 int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,

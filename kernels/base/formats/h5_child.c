@@ -31,7 +31,7 @@ typedef struct {
 typedef struct {
     int32_t rc;
     uint32_t yes;
-    uint64_t n_bytes; /* bytes of data that follow */
+    uint64_t n_bytes; /* number of bytes of data after this header */
     int64_t number;
     double real;
     lra_h5_info info;

@@ -119,7 +119,7 @@ lra_tensor *lra_values_gram(lra_tensor *v, lra_tensor *w)
     const int64_t *d = v->shape.d, B = d[0], T = d[1], H = d[2], V = d[3], D = lra_width(w);
     w = lra_reshape(lra_as_elem(w), LRA_SHAPE(H, V, D));
     v = lra_reshape(lra_permute(v, 4, (int[]){2, 0, 1, 3}), LRA_SHAPE(H, B * T, V));
-    v = lra_permute(lra_matmul(v, w), 3, (int[]){1, 0, 2}); /* (B T,H,D) */
+    v = lra_permute(lra_matmul(v, w), 3, (int[]){1, 0, 2}); /* v is now (B T,H,D) */
     v = lra_cast(lra_matmul_t(v, false, v, true), lra_real(v->graph));
     return lra_reshape(v, LRA_SHAPE(B, T, H, H));
 }

@@ -1,6 +1,7 @@
 /* Statistics of attention weights, without storing a map: mass by signed distance (and by distance
- * in pixels), the same without each row's own key, mass of every key, entropy, effective number of
- * keys. They describe one head or, weighted by values, all heads of a layer together.
+ * in pixels), mass by distance among the other keys (each row's own key excluded), mass of every
+ * key, entropy, effective number of keys. They describe one head, or all heads of a layer together,
+ * with weights that include the values.
  * The entropy of a softmax row with scores s and maximum m is  ln sum exp(s - m) - sum a (s - m),
  * so that no pair needs a logarithm. Averaged weights, laplace weights and norms do need one per
  * pair. A block of 64 queries holds the scores of all its keys at once: memory is linear in the
@@ -18,7 +19,7 @@ typedef struct {
     int64_t rows, several, all;
 } row_sums;
 
-/* Elements of the grid of offsets (dy, dx). */
+/* Number of elements of the grid of pixel offsets (dy, dx). */
 static int64_t grid_size(const statistics_sizes *z)
 {
     return z->columns ? (2 * z->lines - 1) * (2 * z->columns - 1) : 0;
@@ -27,7 +28,7 @@ static int64_t grid_size(const statistics_sizes *z)
 /* ---- sums over rows -------------------------------------------------------------------------- */
 
 /* Adds the weights x of n queries from position i on, for the key at position j, to the grid of
- * (dy, dx). Queries of one image row are added together. */
+ * pixel offsets (dy, dx). Queries of one image row are added together. */
 static void add_square(const statistics_sizes *z, int64_t i, int64_t j, int64_t n, const real *x,
                        real *grid)
 {
@@ -185,7 +186,7 @@ static void open_group(group *g, const lra_call *c, int64_t at, int64_t r, real 
     }
 }
 
-/* Sums the grid of (dy, dx) by max(|dy|,|dx|) into `near`. */
+/* Adds the mass at each pixel offset (dy, dx) of the grid to entry max(|dy|,|dx|) of `near`. */
 static void add_grid(const statistics_sizes *z, const real *grid, real *near)
 {
     for (int64_t k = 0; k < grid_size(z); k++) {

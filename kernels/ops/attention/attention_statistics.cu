@@ -16,7 +16,7 @@ typedef struct {
     statistics_sizes z;
     const int32_t *without; /* (B,heads): key that gets no weight, per head. NULL: none */
     const real *gram;       /* (B,positions,H,H).  NULL: none */
-    int64_t first;          /* first of the 64 rows */
+    int64_t first;          /* index of the first of the 64 rows */
     real *scores, *map;     /* weights before and after the moving average: (B H, rows, Tk) */
     /* LRA_ATTENTION_NUMBERS statistics of each row: (B, residues, heads, rows, numbers) */
     real *row;

@@ -1,6 +1,6 @@
-/* Random orthogonal rows, redrawn at every training step by kernels/base/core/orthogonal.h. The
- * seed comes from the step input; the key is the hash of the node's path. Source: the step input.
- * Result: (m,K) real, without a gradient. */
+/* Random orthogonal rows (m,K), real, without a gradient. kernels/base/core/orthogonal.h draws them
+ * anew at every training step. The only source is the step input, which contains the seed; the key
+ * of the draws is the hash of the node's path. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 

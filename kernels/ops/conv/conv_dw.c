@@ -23,8 +23,9 @@ typedef struct {
     conv_sizes s;
     int64_t dilation, step, taps, tap_chunks, column_chunks, row_blocks, n_parts;
     int64_t ldx; /* row stride of the copy of x: an odd number of cache lines */
-    int64_t x_size, dy_size, sum_size; /* scratch of a thread, in reals */
-    int64_t size;                      /* elements of dw */
+    /* scratch of a thread in reals: for x, for dy, for the sums */
+    int64_t x_size, dy_size, sum_size;
+    int64_t size; /* number of elements of dw */
 } dw_cut;
 
 #if !LRA_TYPE_f64 /* float64 has no bf16 variant */

@@ -29,7 +29,7 @@ LRA_ROW_FN void add_lanes(int64_t i, int64_t w, lra_type t, const void *dy, int6
     lanes_store(row, LRA_F32, i, w,
                 lanes_load(row, LRA_F32, i, w) + lanes_load(dy, t, from + i, w));
 }
-/* Adds columns [first, last) of all rows of dy to the rows of dtable that they read. */
+/* Adds columns [first, last) of row i of dy to row index[i] of dtable, for all i. */
 LRA_ROW_FN void add_columns(lra_type t, const void *dy, const int32_t *index, int64_t n, int64_t D,
                             int64_t first, int64_t last, real *dtable)
 {

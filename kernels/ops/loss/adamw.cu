@@ -12,7 +12,7 @@ typedef struct {
     int64_t n, first_block;
     const real *g;
     real *p, *m, *v;
-    uint16_t *shadow; /* NULL: none */
+    uint16_t *shadow; /* bf16 copy of the parameter; NULL: none */
     double factor;
     real decay;
 } parameter;

@@ -34,7 +34,7 @@ static inline real exp_sum(const real *z, int64_t C, real *max)
     return s;
 }
 
-/* -log softmax(z)[label] */
+/* Returns -log softmax(z)[label] for a row z of C logits. */
 static inline real row_entropy(const real *z, int64_t C, int32_t label)
 {
     real m, sum = exp_sum(z, C, &m);

@@ -40,7 +40,7 @@ LRA_DEV real exp_sum(const real *z, int64_t C, real *max)
     return warp_sum(s);
 }
 
-/* -log softmax(z)[label]; every thread of the warp receives it. */
+/* Returns -log softmax(z)[label] for a row z of C logits, to every thread of the warp. */
 LRA_DEV real row_entropy(const real *z, int64_t C, int32_t label)
 {
     real m, sum = exp_sum(z, C, &m);

@@ -97,7 +97,8 @@ LRA_BODY(reduce_sum)
 {
     const reduce_view v = view_of(c->y);
     lra_type t = c->y->src[0]->type;
-    real *y = c->out, *part = v.n_blocks > 1 ? c->scratch : y; /* part: (O, n_blocks, I) */
+    /* part: partial sums, (O, n_blocks, I) */
+    real *y = c->out, *part = v.n_blocks > 1 ? c->scratch : y;
 #pragma omp parallel num_threads(c->n_threads) if (v.O * v.R * v.I >= LRA_PARALLEL_MIN)
     {
 #pragma omp for

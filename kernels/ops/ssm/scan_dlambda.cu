@@ -13,7 +13,7 @@ typedef struct {
     scan_sizes s;
     const real *g, *x;
     lra_type type;
-    const void *u; /* NULL without a limit */
+    const void *u; /* inputs of the scan; NULL without a limit */
     const real *lambda;
     const int32_t *length, *limit;
     real *part; /* partial gradients: (B,chunks,2,N) */
