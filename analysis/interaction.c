@@ -228,6 +228,8 @@ static lra_estimate rel_at(const test *t, int64_t d)
 
 /* ---- summary statistics ---------------------------------------------------------------------- */
 
+/* Weight of neighbours over the median of the curve. INFINITY: the median is below `smallest`, but
+ * not the weight of neighbours; NAN: both are. */
 static double contrast(int64_t n, const double *is)
 {
     double *sorted = lra_alloc_array((size_t)n, sizeof *sorted);
@@ -237,7 +239,13 @@ static double contrast(int64_t n, const double *is)
     lra_sort(known, sorted);
     double median = known == 0 ? NAN : lra_quantile(known, sorted, 0.5);
     lra_free(sorted);
-    return median > 0 ? is[1] / median : NAN;
+    if (median >= smallest) return is[1] / median;
+    return known > 0 && is[1] >= smallest ? INFINITY : NAN;
+}
+
+static double finite_or_nan(double x)
+{
+    return isfinite(x) ? x : NAN;
 }
 
 /* Returns the tested distance with the largest mean of D over the examples from[0..n-1] (NULL:
@@ -325,6 +333,7 @@ static void set_ends(const lra_interactions *x, const curves *c, const test *t, 
         lra_estimate e = lra_holding(
             lra_percentile(f[i]->value, REDRAWS, drawn + i * REDRAWS, 0.95));
         f[i]->lo = e.lo, f[i]->hi = e.hi;
+        if (isinf(e.hi)) f[i]->flags |= LRA_CENSORED_HI;
     }
     lra_free(drawn);
     lra_free(from);
@@ -359,9 +368,12 @@ int lra_interaction_measurements(const lra_interactions *x, uint64_t seed, lra_m
     out[LRA_INTERACTION_MEAN] = mean_of(x, &c);
     out[LRA_INTERACTION_Q95] = lra_measurement_of("inter.q95", width * q95.value);
     out[LRA_INTERACTION_Q95].lo = width * q95.lo, out[LRA_INTERACTION_Q95].hi = width * q95.hi;
-    out[LRA_INTERACTION_CONTRAST] = lra_measurement_of("inter.contrast", contrast(x->blocks, is));
+    double own = contrast(x->blocks, is);
+    out[LRA_INTERACTION_CONTRAST] = lra_measurement_of("inter.contrast", finite_or_nan(own));
+    if (isinf(own)) out[LRA_INTERACTION_CONTRAST].flags |= LRA_NO_MEDIAN;
     if (tests)
-        out[LRA_INTERACTION_CONTRAST].null[LRA_NULL_PERM] = contrast(x->blocks, is + x->blocks);
+        out[LRA_INTERACTION_CONTRAST].null[LRA_NULL_PERM] = finite_or_nan(
+            contrast(x->blocks, is + x->blocks));
     out[LRA_INTERACTION_PEAK] = lra_measurement_of("inter.peak",
                                                    at ? width * (double)at : (double)NAN);
     out[LRA_INTERACTION_REL] = lra_measurement_of("inter.rel", rel.value);

@@ -14,8 +14,8 @@ const char *const lra_null_names[LRA_NULLS] = {"uniform", "init", "shuffled", "p
 const char *lra_measurement_flag_name(int i)
 {
     static const char *const name[LRA_MEASUREMENT_FLAGS] = {
-        "censored",   "flat",      "one-seed",    "clipped",     "approx", "fallback",
-        "ill-formed", "few-seeds", "censored-lo", "censored-hi", "noise",  "no-gain"};
+        "censored",  "flat",        "one-seed",    "clipped", "approx",  "fallback", "ill-formed",
+        "few-seeds", "censored-lo", "censored-hi", "noise",   "no-gain", "no-median"};
     return i < LRA_MEASUREMENT_FLAGS ? name[i] : NULL;
 }
 

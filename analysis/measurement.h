@@ -23,10 +23,12 @@ typedef enum {
     /* the lower end of the interval is a bound */
     LRA_CENSORED_LO = 256,
     LRA_CENSORED_HI = 512,
-    LRA_NOISE = 1024,  /* a share is below 0, because of noise */
-    LRA_NO_GAIN = 2048 /* gains are undefined: no labels, or outputs in another order than labels */
+    LRA_NOISE = 1024, /* a share is below 0, because of noise */
+    LRA_NO_GAIN =
+        2048, /* gains are undefined: no labels, or outputs in another order than labels */
+    LRA_NO_MEDIAN = 4096 /* a ratio is undefined, because the median that divides it is almost 0 */
 } lra_measurement_flag;
-enum { LRA_MEASUREMENT_FLAGS = 12 };
+enum { LRA_MEASUREMENT_FLAGS = 13 };
 /* Name of flag i, such as "censored"; NULL after the last. */
 const char *lra_measurement_flag_name(int i);
 

@@ -80,6 +80,8 @@ static void set_names(lra_config *meta, const char *key, int n, const char *cons
 static void add_layers(const lra_responder_facts *f, lra_config *meta)
 {
     set_names(meta, "layers", f->n_layers, f->layer);
+    if (f->n_feature_layers)
+        set_names(meta, "feature_layers", f->n_feature_layers, f->feature_layer);
     if (f->answers & LRA_ANSWERS_ATTENTION) {
         set_names(meta, "attn_layers", f->n_attention_layers, f->attention_layer);
         lra_config_set_int(meta, "attn_prepended", f->prepended);
@@ -194,6 +196,10 @@ static int read_layers(lra_ready *r, lra_err *e)
     if (rc == 0)
         rc = read_names("kernel_layers", kernels, &f->n_kernel_layers, &r->kernel_layer, e);
     f->kernel_layer = (const char *const *)r->kernel_layer;
+    const char *features = lra_config_text_or(r->meta, "feature_layers", "");
+    if (rc == 0)
+        rc = read_names("feature_layers", features, &f->n_feature_layers, &r->feature_layer, e);
+    f->feature_layer = (const char *const *)r->feature_layer;
     int kind = 0;
     while (kind < N_ROW_SUMS && strcmp(rows, row_sums[kind]) != 0) kind++;
     if (rc == 0 && kind == N_ROW_SUMS)
@@ -240,6 +246,7 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
     if (rc == 0) rc = read_optional(m, "max_length", most, &f->max_length, e);
     if (rc == 0) rc = read_optional(m, "fixed_length", most, &f->fixed_length, e);
     if (rc == 0 && f->fixed_length) f->max_length = f->fixed_length;
+    f->any_length = f->fixed_length == 0;
     if (rc == 0) rc = read_optional(m, "max_batch", most, &r->max_batch, e);
     if (rc == 0) rc = read_optional(m, "mask", 1, &mask, e);
     if (rc == 0) rc = read_optional(m, "causal", 1, &causal, e);
@@ -269,6 +276,7 @@ void lra_ready_free(lra_ready *r)
     free_names(r->facts.n_layers, r->layer);
     free_names(r->facts.n_attention_layers, r->attention_layer);
     free_names(r->facts.n_kernel_layers, r->kernel_layer);
+    free_names(r->facts.n_feature_layers, r->feature_layer);
     lra_config_free(r->meta);
     *r = (lra_ready){.inflight = 0};
 }

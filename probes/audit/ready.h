@@ -1,6 +1,8 @@
 /* The handshake: `hello` describes the task, the answer `ready` describes the model. Keys of
- * `ready` for attention matrices and kernels, all optional:
+ * `ready` about layers, all optional:
  *   attn_layers, kernel_layers   names of the layers, separated by blanks (default: `layers`)
+ *   feature_layers               layers that `features` and `vjp` accept as `layer`, in the order of
+ *                                the model (default: none)
  *   attn_prepended               positions before the first token: class tokens (default 0)
  *   attn_rows                    sums of the rows: 1 (default), any or raw (lra_row_sums)
  *   uncovered                    layers that mix positions without a kernel; "": none */
@@ -29,7 +31,7 @@ typedef struct {
     int64_t max_batch; /* maximum number of rows of a message; 0: no maximum */
     int inflight;      /* number of requests that the model accepts at a time */
     lra_config *meta;  /* all keys of `ready` */
-    char **layer, **attention_layer, **kernel_layer;
+    char **layer, **attention_layer, **kernel_layer, **feature_layer;
 } lra_ready;
 
 enum { LRA_PROTOCOL = 1 };

@@ -182,7 +182,8 @@ static int read_layer(const lra_server *s, const lra_message *m, const char **la
     if (*layer && !**layer) *layer = NULL;
     if (!*layer || is_one_of(*layer, f->n_layers, f->layer) ||
         is_one_of(*layer, f->n_attention_layers, f->attention_layer) ||
-        is_one_of(*layer, f->n_kernel_layers, f->kernel_layer))
+        is_one_of(*layer, f->n_kernel_layers, f->kernel_layer) ||
+        is_one_of(*layer, f->n_feature_layers, f->feature_layer))
         return 0;
     lra_fail(e, "there is no layer '%.80s'", *layer);
     return LRA_REFUSED;
@@ -205,7 +206,8 @@ static int features(lra_server *s, const lra_message *m, lra_wire *out, lra_err 
     lra_wire_request w;
     const char *layer;
     int rc = open_request(s, m, LRA_ANSWERS_FEATURES, &w, &layer, e);
-    int64_t dims[2] = {w.q.T, s->r->facts.width};
+    int64_t dims[2] = {w.q.T, 0};
+    if (rc == 0) rc = lra_responder_width(s->r, layer, &dims[1], e);
     if (rc == 0) {
         float *h = lra_try_array(w.q.B * w.q.towers * dims[0] * dims[1], sizeof *h, "features", e);
         rc = h ? s->r->is->features(s->r, &w.q, layer, h, e) : LRA_FAILED;
@@ -219,7 +221,8 @@ static int features(lra_server *s, const lra_message *m, lra_wire *out, lra_err 
 static int run_vjp(lra_server *s, const lra_message *m, const lra_request *q, const char *layer,
                    lra_wire *out, lra_err *e)
 {
-    int64_t D = s->r->facts.width, n = q->B * q->towers;
+    int64_t D, n = q->B * q->towers;
+    if (lra_responder_width(s->r, layer, &D, e) != 0) return LRA_ABSENT;
     int32_t *position = lra_wire_read_array(m, "position", LRA_DTYPE_I32, q, 0, e);
     float *cotangent = position ? lra_wire_read_array(m, "cotangent", LRA_DTYPE_F32, q, D, e)
                                 : NULL;

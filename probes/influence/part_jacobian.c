@@ -14,105 +14,30 @@
  * reach 6, 12, 24), and otherwise close to its value at initialisation. shift.peak finds the
  * distance in all 18 runs of copy at distance 8 to 64, also in stacks of narrow layers, but only in
  * 6 of 22 runs with one output (reports/measured/known-truth). */
-#include "probes/shared/jacobian.h"
-#include "probes/influence/part.h"
+#include "probes/influence/jacobian_profiles.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "analysis/profile.h"
-#include "kernels/base/core/mem.h"
-
-enum { EXAMPLES = 64, POSITIONS = 32, DRAWS = 8 };
-enum { PLAIN, SQUARES, PIXELS, N_PROFILES };
+enum {
+    EXAMPLES = 64,
+    PLAIN = LRA_JACOBIAN_PLAIN,
+    SQUARES = LRA_JACOBIAN_SQUARES,
+    PIXELS = LRA_JACOBIAN_PIXELS,
+    N_PROFILES = LRA_JACOBIAN_PROFILES
+};
 static const char *const unit_names[N_PROFILES] = {"jacobian", "jacobian.p2", "jacobian.px"};
-
-/* Profiles of one set of weights. Rows of several examples of a batch arrive interleaved; they are
- * kept until their example is complete. */
-typedef struct {
-    lra_profile *profile[N_PROFILES]; /* pixels: NULL if inputs are not images */
-    int n_open;
-    struct open_example {
-        int64_t example, T, n;
-        int64_t i[POSITIONS], allowed[POSITIONS];
-        double *size, *square; /* (positions, T) J(i,j) and J(i,j)^2 */
-    } * open;
-    lra_jacobian_report report;
-} profiles;
-
-static void open_profiles(profiles *a, const lra_influence *p)
-{
-    int64_t T = p->subject.data->max_length, grid = p->result->grid;
-    *a = (profiles){.n_open = 0};
-    a->profile[PLAIN] = lra_profile_new(T, 0);
-    a->profile[SQUARES] = lra_profile_new(T, 0);
-    lra_profile_period(a->profile[PLAIN], grid);
-    lra_profile_period(a->profile[SQUARES], grid);
-    a->profile[PIXELS] = grid ? lra_profile_new(T, grid) : NULL;
-}
-
-static void close_profiles(profiles *a)
-{
-    for (int k = 0; k < N_PROFILES; k++) lra_profile_free(a->profile[k]);
-    for (int k = 0; k < a->n_open; k++) lra_free(a->open[k].size);
-    lra_free(a->open);
-}
-
-/* Adds all rows of a complete example to the profiles, and frees the rows. */
-static void add_example(profiles *a, int at)
-{
-    struct open_example *x = &a->open[at];
-    for (int k = 0; k < N_PROFILES; k++) {
-        lra_profile *p = a->profile[k];
-        if (!p) continue;
-        lra_profile_begin(p, x->T);
-        for (int64_t r = 0; r < x->n; r++) {
-            const double *w = (k == SQUARES ? x->square : x->size) + r * x->T;
-            lra_profile_row(p, x->i[r], 0, x->allowed[r], w);
-        }
-        lra_profile_end(p);
-    }
-    lra_free(x->size);
-    *x = a->open[--a->n_open];
-}
-
-static void take_row(void *context, const lra_jacobian_row *row)
-{
-    profiles *a = context;
-    int at = 0;
-    while (at < a->n_open && a->open[at].example != row->example) at++;
-    if (at == a->n_open) {
-        a->open = lra_resize(a->open, (size_t)(a->n_open + 1) * sizeof *a->open);
-        double *own = lra_alloc_array((size_t)(2 * POSITIONS * row->T), sizeof *own);
-        a->open[a->n_open++] = (struct open_example){
-            .example = row->example, .T = row->T, .size = own, .square = own + POSITIONS * row->T};
-    }
-    struct open_example *x = &a->open[at];
-    memcpy(x->square + x->n * x->T, row->square, (size_t)x->T * sizeof(double));
-    for (int64_t j = 0; j < x->T; j++) x->size[x->n * x->T + j] = lra_jacobian_size(row, j);
-    x->allowed[x->n] = row->allowed;
-    x->i[x->n++] = row->i;
-    if (row->last) add_example(a, at);
-}
-
-/* ---- the part -------------------------------------------------------------------------------- */
+typedef lra_jacobian_profiles profiles;
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    int64_t T = p->subject.data->max_length, rows = T < POSITIONS ? T : POSITIONS;
     return lra_influence_weights(p) *
-           (double)(lra_influence_rows(p, examples) * rows * (1 + DRAWS));
+           lra_jacobian_profiles_passes(p, examples, LRA_JACOBIAN_POSITIONS);
 }
 
 static int run(lra_influence *p, int64_t examples, lra_subject_weights weights, profiles *to,
                lra_err *e)
 {
-    const lra_jacobian_spec s = {.examples = examples,
-                                 .positions = POSITIONS,
-                                 .draws = DRAWS,
-                                 .weights = weights,
-                                 .seed = p->subject.seed};
-    return lra_jacobian_measure(&p->subject, &s, &p->steps, take_row, to, &to->report, e);
+    return lra_jacobian_profiles_measure(p, examples, LRA_JACOBIAN_POSITIONS, NULL, weights, to, e);
 }
 
 static void add_unit(lra_influence *p, int k, const profiles *best, const profiles *initial)
@@ -148,8 +73,8 @@ static void add_unit(lra_influence *p, int k, const profiles *best, const profil
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     profiles best, initial;
-    open_profiles(&best, p);
-    open_profiles(&initial, p);
+    lra_jacobian_profiles_open(&best, p, true);
+    lra_jacobian_profiles_open(&initial, p, true);
     int rc = run(p, examples, LRA_TRAINED_WEIGHTS, &best, e);
     if (rc == 0 && lra_influence_has_initial(p))
         rc = run(p, examples, LRA_RESET_WEIGHTS, &initial, e);
@@ -158,8 +83,8 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     if (rc == 0 && lra_influence_has_initial(p))
         lra_influence_add_curves(lra_probe_unit_new(p->out, "jacobian.init"),
                                  initial.profile[PLAIN]);
-    close_profiles(&best);
-    close_profiles(&initial);
+    lra_jacobian_profiles_close(&best);
+    lra_jacobian_profiles_close(&initial);
     return rc;
 }
 

@@ -1,6 +1,7 @@
 /* Evaluates a model on perturbed inputs (perturbation.h). */
 #include "probes/influence/perturbation.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
@@ -39,10 +40,16 @@ static bool speaks(const lra_dataset *d)
     return d->task->goal == LRA_GOAL_NEXT;
 }
 
+/* Computes the outputs, without positions that are padding in all rows if such requests cost
+ * less. */
 static int ask(const work *w, const lra_request *q, float *output, lra_err *e)
 {
     lra_responder *r = w->subject->model;
-    return r->is->forward(r, q, output, e);
+    lra_request shorter = *q;
+    void *copy = r->facts.any_length ? lra_request_shorten(q, &shorter) : NULL;
+    int rc = r->is->forward(r, &shorter, output, e);
+    lra_free(copy);
+    return rc;
 }
 
 /* ---- sums of outputs ------------------------------------------------------------------------ */
@@ -89,6 +96,13 @@ static void add_whole(work *w, const lra_request *q, const lra_batch *b)
     }
 }
 
+/* Cost of an input that is restricted to a width, in passes of the longest input. */
+static double share_of(const lra_subject *s, const lra_perturbation *is, double width)
+{
+    bool shortens = s->model->facts.any_length && !lra_perturb_keeps_length(is);
+    return shortens ? fmin(1, width / (double)s->data->max_length) : 1;
+}
+
 /* Evaluates all draws of one width. */
 static int one_width(work *w, const lra_request *q, const lra_batch *b, int point, lra_request *to,
                      int64_t *row, lra_err *e)
@@ -102,7 +116,8 @@ static int one_width(work *w, const lra_request *q, const lra_batch *b, int poin
         requested = lra_batch_apply(&w->change, q, b->row, width, draw, to, row);
         if (requested == 0) break;
         rc = ask(w, to, w->output, e);
-        lra_steps_add(w->steps, (double)requested);
+        lra_steps_add(w->steps,
+                      (double)requested * share_of(w->subject, w->change.is, (double)width));
         if (rc == 0 && !averaged) add_rows(w, q, b, row, w->output, point);
         for (int64_t i = 0; i < q->B && averaged; i++) {
             if (row[i] < 0) continue;
@@ -242,12 +257,15 @@ static int widths_of(const lra_dataset *d, const lra_perturbation *is, int64_t o
     return 1;
 }
 
-double lra_restrict_runs(const lra_dataset *d, const lra_perturbation *is, int64_t only)
+double lra_restrict_runs(const lra_subject *s, const lra_perturbation *is, int64_t only)
 {
+    const lra_dataset *d = s->data;
     double w[LRA_GAIN_POINTS], sum = 1;
     int n = widths_of(d, is, only, w);
-    for (int i = 0; i < n; i++)
-        sum += speaks(d) ? 1 : (double)is->geometry->draws((int64_t)w[i], d->max_length);
+    for (int i = 0; i < n; i++) {
+        double draws = speaks(d) ? 1 : (double)is->geometry->draws((int64_t)w[i], d->max_length);
+        sum += draws * share_of(s, is, w[i]);
+    }
     return sum * (double)lra_outputs_per_row(d, is);
 }
 

@@ -29,8 +29,8 @@ typedef struct {
 /* Language models: number of outputs evaluated in each row; other models: 1. */
 int64_t lra_outputs_per_row(const lra_dataset *d, const lra_perturbation *is);
 /* Number of forward passes of one example for all widths, or for the single width `only` if it is
- * not 0. */
-double lra_restrict_runs(const lra_dataset *d, const lra_perturbation *is, int64_t only);
+ * not 0. If short requests cost less (facts.any_length), a window of w tokens counts as w / T. */
+double lra_restrict_runs(const lra_subject *s, const lra_perturbation *is, int64_t only);
 /* Writes the widths in tokens to w; returns their number. */
 int lra_restrict_axis(const lra_dataset *d, const lra_perturbation *is, double *w);
 /* Evaluates the sample for all widths, or for the single width `only` if it is not 0. sample:

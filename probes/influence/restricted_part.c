@@ -33,10 +33,10 @@ static int quarter(int n, const double *w)
 double lra_restricted_passes(const lra_perturbation *is, const lra_influence *p, int64_t examples)
 {
     int64_t rows = lra_influence_rows(p, examples);
-    double w[LRA_GAIN_POINTS], runs = lra_restrict_runs(p->subject.data, is, 0);
+    double w[LRA_GAIN_POINTS], runs = lra_restrict_runs(&p->subject, is, 0);
     const lra_perturbation *other = alternative_of(p, is, rows);
     int n = lra_restrict_axis(p->subject.data, is, w);
-    if (other) runs += lra_restrict_runs(p->subject.data, other, (int64_t)w[quarter(n, w)]);
+    if (other) runs += lra_restrict_runs(&p->subject, other, (int64_t)w[quarter(n, w)]);
     return runs * (double)rows;
 }
 

@@ -162,7 +162,7 @@ static int one_pass(work *w, const lra_request *q, const lra_batch *b, int64_t p
         requested++;
     }
     lra_responder *r = w->subject->model;
-    int rc = r->is->vjp(r, q, NULL, w->position, w->spec->draws, w->draw, w->square, e);
+    int rc = r->is->vjp(r, q, w->spec->layer, w->position, w->spec->draws, w->draw, w->square, e);
     if (rc == 0) w->largest = largest_of(w, q);
     for (int64_t s = 0; s < lra_request_sequences(q) && rc == 0; s++)
         if (w->position[s] >= 0)
@@ -209,12 +209,12 @@ int lra_jacobian_measure(const lra_subject *subject, const lra_jacobian_spec *s,
     work w = {.subject = subject,
               .spec = s,
               .reach = facts->reach,
-              .D = facts->width,
               .causal = facts->causal,
               .steps = steps,
               .each = each,
               .context = context,
               .report = out};
+    if (rc == 0) rc = lra_responder_width(subject->model, s->layer, &w.D, e);
     if (rc == 0) rc = lra_subject_each(subject, s->examples, evaluate_batch, &w, e);
     lra_subject_release(subject);
     return rc;

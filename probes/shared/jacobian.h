@@ -24,7 +24,8 @@ typedef struct {
     int64_t positions, draws;
     /* true: evaluate only the position lra_jacobian_middle() instead of `positions` positions */
     bool middle;
-    int64_t grid; /* for `middle`: pixels in a row of the image, 0 if the input is no image */
+    int64_t grid;      /* for `middle`: pixels in a row of the image, 0 if the input is no image */
+    const char *layer; /* layer of the features. Nullable: the features before the pool */
     lra_subject_weights weights;
     uint64_t seed;
 } lra_jacobian_spec;

@@ -57,6 +57,8 @@ typedef struct {
     /* Tokens of every sequence, for a model that takes inputs of this length alone: T and length of
      * a request are this number. 0: any length */
     int64_t fixed_length;
+    /* true: a request with fewer positions T costs less, and needs no announcement by prepare() */
+    bool any_length;
     int64_t max_batch; /* maximum rows of a request; 0: no maximum */
     int64_t reach;     /* maximum distance of the tokens on which a feature depends; -1: unknown */
     bool mask;         /* true: the model can hide positions (lra_request.keep) */
@@ -69,6 +71,8 @@ typedef struct {
     /* Layers that have attention matrices, and layers that have convolution kernels. */
     int n_attention_layers, n_kernel_layers;
     const char *const *attention_layer, *const *kernel_layer;
+    int n_feature_layers; /* layers for features() and vjp(), in the order of the model */
+    const char *const *feature_layer;
     int64_t prepended; /* positions before the first token in attention matrices: class tokens */
     lra_row_sums row_sums; /* sums of the rows of attention matrices */
     /* Layers that mix positions without a kernel, as text; "": none. Nullable: unknown */
@@ -138,6 +142,9 @@ typedef struct {
      * T numbers instead of T V logits. */
     int (*logprob)(lra_responder *r, const lra_request *q, const int32_t *target, float *logprob,
                    lra_err *e);
+    /* Determines D of a named layer for features() and vjp(). Nullable: the model has no named
+     * layers. */
+    int (*width)(lra_responder *r, const char *layer, int64_t *D, lra_err *e);
     /* out: (n,T,D), features before the pool, or of a named layer. Nullable: layer */
     int (*features)(lra_responder *r, const lra_request *q, const char *layer, float *out,
                     lra_err *e);
@@ -171,6 +178,15 @@ struct lra_responder {
 static inline bool lra_responder_answers(const lra_responder *r, uint32_t answers)
 {
     return (r->facts.answers & answers) == answers;
+}
+
+/* *D: channels of the features before the pool, or of a layer. Nullable: layer */
+static inline int lra_responder_width(lra_responder *r, const char *layer, int64_t *D, lra_err *e)
+{
+    *D = r->facts.width;
+    if (!layer) return 0;
+    return r->is->width ? r->is->width(r, layer, D, e)
+                        : lra_fail_absent(e, "the model has no features of layer '%s'", layer);
 }
 
 /* Nullable: r */

@@ -101,6 +101,29 @@ const char *lra_request_tokens(const lra_request *q, int64_t s, size_t *size)
     return all + (size_t)(s * q->T) * *size;
 }
 
+void *lra_request_shorten(const lra_request *q, lra_request *to)
+{
+    int64_t T = 1;
+    size_t size = 0;
+    *to = *q;
+    for (int64_t s = 0; s < lra_request_sequences(q); s++) {
+        bool counts = !q->row || q->row[s % q->B] >= 0;
+        if (counts && q->length[s] > T) T = q->length[s];
+    }
+    if (T >= q->T || q->keep) return NULL;
+    lra_request_tokens(q, 0, &size);
+    size_t bytes = (size_t)T * size;
+    char *copy = lra_alloc_array((size_t)lra_request_sequences(q), bytes);
+    for (int64_t s = 0; s < lra_request_sequences(q); s++)
+        memcpy(copy + (size_t)s * bytes, lra_request_tokens(q, s, &size), bytes);
+    to->T = T;
+    if (q->token)
+        to->token = (const int32_t *)(const void *)copy;
+    else
+        to->value = (const float *)(const void *)copy;
+    return copy;
+}
+
 int64_t lra_subject_donor(int64_t donors, int64_t B, const int64_t *row, int64_t i, int64_t draw)
 {
     int64_t first = i - i % donors, n = first + donors < B ? donors : B - first, others = 0;

@@ -65,6 +65,10 @@ static inline int64_t lra_request_sequences(const lra_request *q)
 }
 /* Returns the tokens of sequence s, and the bytes of each. */
 const char *lra_request_tokens(const lra_request *q, int64_t s, size_t *size);
+/* Copies the inputs of a request without the positions that are padding in all its rows. *to: the
+ * request with the fewest positions T, at least 1; its inputs are the returned memory, which the
+ * caller frees. Returns NULL if there are no such positions; *to is then equal to q. */
+void *lra_request_shorten(const lra_request *q, lra_request *to);
 /* Index of the row that provides replacement tokens for row i of a batch of B rows: number `draw`
  * (modulo their count) of the other valid rows of its block after i, cyclically. row (B): -1 for
  * missing rows. Returns -1 if the block has no other row. */

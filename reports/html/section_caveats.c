@@ -33,7 +33,8 @@ static const struct {
     {LRA_FEW_SEEDS, "vary more over seeds than over examples, with fewer than five seeds"},
     {LRA_NO_GAIN,
      "are undefined gains: the examples have no labels, or the outputs have another order"},
-    {LRA_NOISE, "contain a share below 0, because of noise"}};
+    {LRA_NOISE, "contain a share below 0, because of noise"},
+    {LRA_NO_MEDIAN, "are undefined ratios: the median that divides them is almost 0"}};
 
 static void add_flags(const lra_page *p, lra_text *to)
 {

@@ -97,7 +97,7 @@ static bool has_undefined(lra_probe_result *const *list, int n)
             for (int f = 0; f < list[i]->unit[u]->n_measurements; f++) {
                 const lra_measurement *x = &list[i]->unit[u]->measurement[f];
                 for (int k = 0; lra_influence_headline[k]; k++)
-                    if (isnan(x->value) && !(x->flags & LRA_NO_GAIN) &&
+                    if (isnan(x->value) && !(x->flags & (LRA_NO_GAIN | LRA_NO_MEDIAN)) &&
                         lra_measurement_is(x->id, lra_influence_headline[k]))
                         return true;
             }

@@ -1,9 +1,11 @@
 /* Table language: measurements of language models. For each run: loss by the number of tokens
- * before the predicted token (context curve), loss by position in the row, retrieval by length and
- * depth, and the predicted tokens that lose most when few tokens before them stay. */
+ * before the predicted token (context curve), loss by position in the row, distance of influential
+ * tokens by layer, retrieval by length and depth, and the predicted tokens that lose most when few
+ * tokens before them stay. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/base/core/mem.h"
 #include "reports/report.h"
@@ -11,7 +13,7 @@
 #include "reports/views/probe_records.h"
 #include "reports/views/probe_view.h"
 
-enum { FACTS = 5, SHOWN = 20, MOST_DEPTHS = 16, MOST_TABLES = 4 };
+enum { FACTS = 5, SHOWN = 20, MOST_DEPTHS = 16, MOST_TABLES = 5 };
 
 static const char *const headline[] = {"context.c95",      "context.c99",        "loss.full",
                                        "key.share.*",      "loss.mean",          "loss.late",
@@ -125,6 +127,71 @@ static lra_table *position_table(const lra_probe_result *r)
     return t;
 }
 
+/* ---- layers ---------------------------------------------------------------------------------- */
+
+static const char of_layers[] = "layers.";
+
+/* Adds value and interval of a measurement of a unit. */
+static void add_measured(lra_table *t, const lra_probe_unit *u, const char *id, int decimals)
+{
+    const lra_measurement *f = lra_probe_measurement(u, id);
+    lra_table_number(t, f ? f->value : (double)NAN, decimals);
+    lra_table_interval(t, f ? f->lo : (double)NAN, f ? f->hi : (double)NAN, decimals);
+}
+
+static void add_initial(lra_table *t, const lra_probe_unit *u, const char *id, int decimals)
+{
+    const lra_measurement *f = lra_probe_measurement(u, id);
+    lra_table_number(t, f ? f->null[LRA_NULL_INIT] : (double)NAN, decimals);
+}
+
+static lra_table *layer_table(const lra_probe_result *r)
+{
+    static const char *const head[] = {"layer",
+                                       "self",
+                                       LRA_TABLE_CI,
+                                       "mean distance (tokens)",
+                                       LRA_TABLE_CI,
+                                       "distance/uniform",
+                                       LRA_TABLE_CI,
+                                       "initial",
+                                       "radius 95 % (tokens)",
+                                       LRA_TABLE_CI};
+    static const char *const key[] = {"layer",
+                                      "self",
+                                      "self_lo,self_hi",
+                                      "dist_mean",
+                                      "dist_mean_lo,dist_mean_hi",
+                                      "dist_mean_rel",
+                                      "dist_mean_rel_lo,dist_mean_rel_hi",
+                                      "dist_mean_rel_initial",
+                                      "dist_q95",
+                                      "dist_q95_lo,dist_q95_hi"};
+    lra_table *t = NULL;
+    for (int i = 0; i < r->n_units; i++) {
+        const lra_probe_unit *u = r->unit[i];
+        if (strncmp(u->name, of_layers, sizeof of_layers - 1) != 0) continue;
+        if (!t)
+            t = new_table("Distance of influential tokens by layer", r,
+                          (int)(sizeof head / sizeof *head), head, key);
+        lra_table_row(t);
+        lra_table_cell(t, "%s", u->name + sizeof of_layers - 1);
+        add_measured(t, u, "self", 3);
+        add_measured(t, u, "dist.mean", 2);
+        add_measured(t, u, "dist.mean.rel", 3);
+        add_initial(t, u, "dist.mean.rel", 3);
+        add_measured(t, u, "dist.q95", 0);
+    }
+    if (!t) return NULL;
+    lra_table_note(t, "layer\tthe features after this layer, as functions of the embeddings "
+                      "(Jacobians); in the order of the model");
+    lra_table_note(t, "self\tshare of the position's own token; distances are of the other tokens");
+    lra_table_note(t, "distance/uniform\tmean distance over that of uniform weights under the same "
+                      "mask; 1: indifferent to distance; initial: at initialisation");
+    lra_table_note(t, "CI\t95 %% interval over rows");
+    return t;
+}
+
 /* ---- retrieval ------------------------------------------------------------------------------- */
 
 static lra_table *retrieval_table(const lra_probe_result *r)
@@ -203,7 +270,7 @@ static lra_table *key_table(const lra_probe_result *r)
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     static lra_table *(*const kinds[MOST_TABLES])(const lra_probe_result *) = {
-        context_table, position_table, retrieval_table, key_table};
+        context_table, position_table, layer_table, retrieval_table, key_table};
     int n = 0;
     *list = lra_alloc_array(MOST_TABLES * (size_t)in->n_probes + 1, sizeof **list);
     (*list)[n++] = lra_probe_measurements_table("Language models: context and retrieval",
@@ -212,11 +279,15 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         lra_table *t = kinds[i % MOST_TABLES](in->probes[i / MOST_TABLES]);
         if (t) (*list)[n++] = t;
     }
-    if (n > 1) return n;
+    if (n > 1 && (*list)[0]->n_rows == 0) { /* layers were measured alone */
+        lra_table_free((*list)[0]);
+        memmove(*list, *list + 1, (size_t)--n * sizeof **list);
+    }
+    if (n > 1 || (n == 1 && (*list)[0]->n_rows > 0)) return n;
     lra_tables_free(*list, n);
     *list = NULL;
     return lra_fail(e, "no run has measurements of a language model; 'lra-probe influence RUN "
-                       "--parts context-curve,token-loss,retrieval' makes them");
+                       "--parts context-curve,token-loss,layers,retrieval' makes them");
 }
 
 static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
@@ -226,5 +297,6 @@ static lra_table *records(const lra_report_input *in, lra_table *const *list, in
 }
 
 const lra_report_table lra_table_language = {
-    "language", "language models: loss by context length and position, key tokens, retrieval", make,
+    "language",
+    "language models: loss by context length and position, layers, key tokens, retrieval", make,
     LRA_FROM_INFLUENCE, records};

@@ -114,7 +114,9 @@ static const struct {
              {LRA_NOISE, "noise: a share is below 0 because of noise"},
              {LRA_NO_GAIN,
               "no-gain: undefined, because the examples have no labels, or the outputs "
-              "of the model are in another order than the labels"}};
+              "of the model are in another order than the labels"},
+             {LRA_NO_MEDIAN, "no-median: undefined, because the median that divides it is below "
+                             "0.001 of the mean"}};
 
 /* Adds a note that explains the flags of the table. */
 static void note_flags(lra_table *t, uint32_t seen)

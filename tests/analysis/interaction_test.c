@@ -32,6 +32,12 @@ static double neighbours(const double *x) /* products of neighbours that are in 
     for (int t = M - 1; t + 1 < T; t += M) s += x[t] * x[t + 1];
     return s;
 }
+static double neighbours_and_rounding(const double *x) /* all other pairs have almost no weight */
+{
+    double s = 0;
+    for (int t = 0; t < T; t++) s += x[t];
+    return neighbours(x) + 1e-8 * s * s;
+}
 static double neighbours_behind_a_head(const double *x)
 {
     double s = 0;
@@ -141,6 +147,22 @@ TEST(known_answers)
     x = measure(sum_of_all, 4);
     lra_interaction_measurements(&x, 1, f, curve);
     assert_true(f[0].examples == 0 && f[0].undefined == N && isnan(f[0].value) && is_flat(f));
+}
+
+/* A ratio to a median of almost 0 is no number: it has a flag. */
+TEST(no_contrast_with_a_median_of_zero)
+{
+    static const score scores[] = {neighbours, neighbours_and_rounding, neighbours_behind_a_head,
+                                   product_of_two};
+    for (int k = 0; k < 4; k++) {
+        lra_measurement f[LRA_INTERACTION_MEASUREMENTS];
+        lra_interactions x = measure(scores[k], 2);
+        lra_interaction_measurements(&x, 1, f, NULL);
+        const lra_measurement *c = &f[LRA_INTERACTION_CONTRAST];
+        assert_int_equal(isnan(c->value), k != 2);
+        assert_int_equal((c->flags & LRA_NO_MEDIAN) != 0, k < 2);
+        assert_true(isnan(c->null[LRA_NULL_PERM]) || c->null[LRA_NULL_PERM] < 1e6);
+    }
 }
 
 /* Compares with plain loops for examples of different lengths. */

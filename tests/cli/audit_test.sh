@@ -45,6 +45,25 @@ expect 0 'unchanged: ' "$probe" audit $data --name later --parts position --exam
 expect 0 '' "$report" tables o/runs/file-user.later-* --table checks
 says '^deterministic  *passed'
 rm -r o/runs/file-user.later-*
+# Distances by layer, of a model that names its layers: a table, a figure, a section of the page.
+expect 0 '' "$probe" audit $data --name layers --parts layers,jacobian -- "$model" layers
+says 'layers.embed  *self  *1.000 '
+says 'layers.wide  *dist.q95  *3 '
+expect 0 '' "$report" tables o/runs/file-user.layers-* --table language
+says '^Distance of influential tokens by layer: user.layers'
+says '^embed  *1.000  *1.000-1.000  *-'
+says '^wide  *0\.[0-9]*  *0'
+expect 0 '' "$report" tables o/runs/file-user.layers-* --table language --format csv
+says 'layers.wide,.*dist.q95'
+expect 2 "part 'layers' of run .* is undefined: the model names fewer than two layers" "$probe" audit $data --no-check --parts layers -- "$model"
+if command -v gnuplot >/dev/null; then
+    expect 0 '' "$report" figures --out l --figure layers o/runs/file-user.layers-*
+    [ -s l/figures/layers.svg ] || complain "no figure of layers"
+    expect 0 '' "$report" html o/runs/file-user.layers-* --out layers.html
+    grep -q '<figcaption.*Distance of influential tokens by layer' layers.html || complain "the page lacks the figure of layers"
+fi
+expect 1 "'lra-probe audit --parts layers' measures them" "$report" figures --out l --figure layers o/runs/file-user.net-1-*
+rm -r o/runs/file-user.layers-*
 # What the model has not, and faults that disable parts.
 expect 2 "part 'context' of run .* is undefined: it needs the graphs of a built-in model" \
     "$probe" audit $data --no-check --parts context -- "$model"
