@@ -37,10 +37,8 @@ static void widen(double range[2], double x)
     if (isfinite(x)) range[0] = fmin(range[0], x), range[1] = fmax(range[1], x);
 }
 
-/* Range of the values of a panel; bars begin at 0. */
-static void find_range(const lra_groups *g, const lra_group_panel *p, double range[2])
+static void widen_by(const lra_groups *g, const lra_group_panel *p, double range[2])
 {
-    range[0] = g->bars ? 0 : INFINITY, range[1] = g->bars ? 0 : -INFINITY;
     for (int i = 0; i < g->n_groups; i++)
         for (int s = 0; s < g->n_series; s++) {
             const lra_group_value *v = &p->at[i][s];
@@ -50,6 +48,14 @@ static void find_range(const lra_groups *g, const lra_group_panel *p, double ran
             widen(range, v->published);
         }
     widen(range, p->line);
+}
+
+/* Range of the axis of a panel. Bars begin at 0, and all their panels have the same range. */
+static void find_range(const lra_groups *g, int panel, double range[2])
+{
+    range[0] = g->bars ? 0 : INFINITY, range[1] = g->bars ? 0 : -INFINITY;
+    for (int p = 0; p < g->n_panels; p++)
+        if (g->bars || p == panel) widen_by(g, &g->panel[p], range);
     if (!(range[0] <= range[1])) range[0] = 0, range[1] = 1;
     double zero = range[0];
     lra_plot_widen(&range[0], &range[1], 0.06);
@@ -93,14 +99,13 @@ static void add_values(lra_text *t, const lra_groups *g, const char *dat, int pa
                      next, dat, block + s, style_of(g, s).color);
     for (int s = 0; s < g->n_series; s++) {
         const char *color = g->bars ? edge : style_of(g, s).color;
-        lra_text_add(t,
-                     "%s'%s' index %d using 1:3:(0):($4-$3) with vectors heads fixed size screen "
-                     "0.006,90 lc rgb '#ffffff' lw 3",
-                     next, dat, block + s);
+        lra_text_add(
+            t, "%s'%s' index %d using 1:3:(0):($4-$3) with vectors nohead lc rgb '#ffffff' lw 2.4",
+            next, dat, block + s);
         lra_text_add(t,
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors heads fixed size screen "
-                     "0.006,90 lc rgb '%s' lw 1.4",
-                     next, block + s, color);
+                     "%g,90 lc rgb '%s' lw 1.2",
+                     next, block + s, g->n_panels > 1 ? 0.003 : 0.006, color);
     }
     for (int s = 0; s < g->n_series && !g->bars; s++)
         lra_text_add(t, "%s'%s' index %d using 1:2 with points lc rgb '%s' pt %d ps 0.8", next, dat,
@@ -147,7 +152,7 @@ static void add_panel(lra_plot *f, const lra_groups *g, const char *dat, int pan
     lra_text *t = &f->script;
     const lra_group_panel *p = &g->panel[panel];
     double range[2], end = place(g, g->n_groups - 1, g->n_series - 1);
-    find_range(g, p, range);
+    find_range(g, panel, range);
     lra_text_add(t,
                  "set yrange [%g:%g]\nset ytics %g nomirror\nset xrange [%g:%g]\nset boxwidth 0.9\n"
                  "set xtics scale 0 %s(",
