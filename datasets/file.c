@@ -149,7 +149,8 @@ static int import(const lra_config *c, const char *path, lra_dataset *d, lra_err
     return rc;
 }
 
-/* File names are not part of the hash, so that equal bytes are the same data. */
+/* Hashes the files at a path. Their names are not part of the hash, so that equal bytes are the
+ * same data. */
 static int import_hash(const lra_config *c, const char *path, lra_digest *to, lra_err *e)
 {
     lra_own_examples x = {0};

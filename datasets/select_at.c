@@ -10,8 +10,8 @@ enum { S = 1, Q = 5, N = 6, FILLER = 7, VOCAB = FILLER + LRA_DISTANCE_MAX_FILLER
 static const char *const names[VOCAB] = {"pad", "S0", "S1", "S2",
                                          "S3",  "Q",  "N",  LRA_DISTANCE_FILLERS};
 
-/* Values are at least 2 `distance` apart, so that no window of `distance` positions contains a mark
- * and the value of another mark. */
+/* Draws a group. Values are at least 2 `distance` apart, so that no window of `distance` positions
+ * contains a mark and the value of another mark. */
 static void group(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token)
 {

@@ -26,8 +26,8 @@ lra_tensor *lra_layer_stream_add(lra_tensor *stream, lra_tensor *y);
 lra_tensor *lra_layer_of_stream(lra_tensor *stream);
 /* Splits channels into heads: (B,T,D) -> (B,T,n,D/n). */
 lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n);
-/* Returns the weights (D,n) of the linear layer of whose output x is a view. For any other
- * tensor, the graph fails. */
+/* x is a view of the output of a linear layer: returns the weights (D,n) of that layer. For any
+ * other tensor, the graph fails. */
 lra_tensor *lra_layer_weight(lra_tensor *x);
 /* Layer norm over channels. Parameters NAME/gain, NAME/bias (D), initialised to 1 and 0, without
  * weight decay. eps: 1e-5, or the argument. */

@@ -1,11 +1,10 @@
 /* local: attention inside blocks of `block` tokens; no token attends to another block.
  *   mix(u) = Wo softmax over the token's block of (q k^T / sqrt(K)) v
  *   layout=contiguous  blocks [n block, (n+1) block), as described in the paper
- *   layout=strided     a block is all tokens at distances that are multiples of S, S = T_max/block
- *                      + 1
- *                      rounded down, as in the code of the Long Range Arena. In that code, the
- *                      filling
- *                      of the last block and padding are keys of value 0; here they are not keys
+ *   layout=strided     a block is all tokens at distances that are multiples of S, which is
+ *                      T_max/block + 1 rounded down, as in the code of the Long Range Arena. In
+ *                      that code, padding and the filling of the last block are keys of value 0;
+ *                      here they are not keys
  * Source: Tay et al. 2021, arXiv:2011.04006: blocks of 50 (images: 64). The last block may be
  * shorter. With pool=cls the CLS token is in the first block and attends only to this block. */
 #include "models/lra_blocks.h"

@@ -7,7 +7,8 @@
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 
-/* Returns Re(C x) of the N states from `first` on, added to y. Nullable: y. */
+/* Returns y + scale Re(C x) for the N states of x. C: N columns of `out`, from `first` on.
+ * =Nullable: y. */
 static lra_tensor *read_out(lra_tensor *x, lra_tensor *out, int64_t first, double scale,
                             lra_tensor *y)
 {

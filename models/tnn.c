@@ -22,8 +22,9 @@ static lra_tensor *activate(lra_tensor *h)
     return lra_relu(lra_div(h, lra_affine(sum, 1, 1e-8)));
 }
 
-/* Returns entries of T by lag: (C,T) for lags 0, 1, ..; not causal: (2,C,T), the second row for
- * lags -1, -2, ... most: length of the constant with the lags. */
+/* Returns the entries of the Toeplitz matrix of each channel by lag: (C,T) for lags 0, 1, ..; if
+ * not causal (2,C,T), where the second part has lags -1, -2, .. most: length of the constant that
+ * contains the lags. */
 static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t most)
 {
     lra_graph *g = b->graph;

@@ -34,7 +34,7 @@ enum { LRA_D4 = 8 };
  * `symmetry` transposes the image first, bit 0 mirrors it left to right, bit 1 top to bottom; 0 is
  * the identity. */
 void lra_image_turn(uint16_t *pixel, int64_t n, int symmetry);
-/* Applies one of the eight symmetries, all equally likely. */
+/* Applies one of the eight symmetries of the square, all equally likely. */
 void lra_augment_d4(const lra_dataset *d, lra_rng *rng, lra_row *row);
 
 /* ---- AutoAugment's policy for CIFAR-10: augment_policy.c ------------------------------------- */

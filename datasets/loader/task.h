@@ -85,9 +85,9 @@ typedef struct lra_task {
         /* augment() draws a completely new row, including label or targets; training always calls
          * it. */
         bool fresh;
-        /* Pearson correlation between the values of adjacent tokens of a row (channels pooled),
-         * measured on published training rows; 0: not measured. A command warns if imported rows
-         * have much less. */
+        /* Pearson correlation between the values of adjacent tokens of a row (all channels
+         * together), measured on published training rows; 0: not measured. A command warns if
+         * imported rows have much less. */
         double correlation;
     } data;
 
@@ -120,7 +120,8 @@ typedef struct lra_task {
         /* Appends the rows of one official file and recomputes every label to check it.
          * Nullable. */
         int (*check)(const char *path, lra_sequences *out, lra_err *e);
-        /* Names of the files that write() writes, used to check() a folder. Nullable. */
+        /* Names of the files that write() writes. A command that writes them refuses a folder that
+         * already contains one of them. Nullable. */
         const char *const *names; /* (LRA_N_SPLITS) file names */
         /* Checks properties of the official files in a folder beyond single rows, and reports
          * facts; fails if labels contradict the rows. Nullable. */

@@ -279,8 +279,9 @@ static int find_other(lra_own_file *f, const char *key, const char *const *names
     return *found ? 0 : LRA_FAILED;
 }
 
-/* Returns the column with the length of each sequence without padding; NULL: no column has integers
- * from 1 to the stored length of each example. Not for text. */
+/* Returns the column with one of the names length_names, if it contains the length of each sequence
+ * without padding: integers from 1 to the stored length. NULL: there is none, or the inputs are
+ * text. */
 static const lra_data_column *find_lengths(const lra_own_file *f)
 {
     const lra_data_column *c = known(&f->columns, length_names);
@@ -436,8 +437,8 @@ static int tenth_of(uint64_t hash)
 }
 
 /* Divides the examples by the rank of their hash: the first tenth of the distinct inputs is the
- * test split, the second tenth the validation split (at least one input each). For few distinct
- * inputs, for which tenth_of() can leave a split empty. */
+ * test split, the second tenth the validation split (at least one input each). Used for few
+ * distinct inputs, for which tenth_of() can leave a split empty. */
 static int divide_by_rank(lra_own_examples *x, lra_err *e)
 {
     uint64_t *h;

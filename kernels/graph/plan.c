@@ -184,7 +184,7 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
         else
             p->scratch_of[owner - (size_t)g->n_nodes] = i;
     }
-    /* runs in launch order: the node whose buffer is reused already has its range */
+    /* in launch order, so that a node whose buffer is reused already has its range */
     for (int at = 0; at < p->n_calls; at++) {
         const life *y = &l[order[at]->id];
         if (y->shares >= 0) p->range_of[order[at]->id] = p->range_of[y->shares];

@@ -10,7 +10,7 @@
 #include "models/training/session.h"
 
 /* Integers and reals of a run's state, by name. older: the name in files of versions that had no
- * metric but accuracy; "": those files lack the value, which is 0. */
+ * metric but accuracy; NULL: the same name; "": those files lack the value, which is 0. */
 typedef struct {
     const char *name;
     int64_t *value;

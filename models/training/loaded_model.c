@@ -31,8 +31,8 @@ static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
     return rc;
 }
 
-/* Compares the model name, because different models can have arrays of the same names and shapes.
- * Files of other programs may use any name: only names of this suite's models are compared. */
+/* Fails if the weights are those of another model of this suite, because different models can have
+ * arrays of the same names and shapes. Files of other programs may contain any model name. */
 static int check_model(const lra_train_spec *s, lra_err *e)
 {
     const char *name = lra_config_text_or(s->weights->meta, "lra.model", s->model->name);
