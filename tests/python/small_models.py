@@ -5,6 +5,8 @@ import importlib.util
 
 import numpy as np
 
+import lra_locality as ll
+
 V, C, T, D = 20, 3, 24, 8
 
 
@@ -104,6 +106,73 @@ if has("torch"):
                 state = torch.sigmoid(g[:, t])[:, :, None] * state + k[:, t, :, None] * v[:, t, None, :]
                 out.append(torch.einsum("bd,bde->be", q[:, t], state))
             return self.head(torch.stack(out, 1))
+
+    def gated_maps(model, x):
+        """(B,1,T,T): weight of the value of token j in the output of token t of Gated, of any sign."""
+        q, k, _, g = model.qkvg(model.embed(x)).chunk(4, -1)
+        decay = torch.log(torch.sigmoid(g)).cumsum(1)
+        ratio = torch.exp((decay[:, :, None] - decay[:, None]).clamp(max=0))
+        return torch.einsum("btd,bjd,btjd->btj", q, k, ratio).tril()[:, None]
+
+    class Heads(nn.Module):
+        """Two layers of attention of two heads, computed in one of several ways; window: tokens to each side."""
+
+        def __init__(self, way, window=None, position=True):
+            super().__init__()
+            self.embed = nn.Embedding(V, D)
+            self.position = nn.Parameter(torch.randn(64, D) * (1.0 if position else 0.0))
+            self.blocks = nn.ModuleList(SelfAttention(way, window) for _ in range(2))
+            self.head = nn.Linear(D, C)
+
+        def forward(self, x):
+            h = self.embed(x) + self.position[: x.shape[1]]
+            for block in self.blocks:
+                h = h + block(h)
+            return self.head(h.mean(1))
+
+    class SelfAttention(nn.Module):
+        def __init__(self, way, window):
+            super().__init__()
+            self.qkv, self.way, self.window = nn.Linear(D, 3 * D), way, window
+
+        def heads(self, h):
+            """q, k, v (B,H,T,K)."""
+            return (t.unflatten(-1, (2, D // 2)).transpose(1, 2) for t in self.qkv(h).chunk(3, -1))
+
+        def mask(self, T):
+            at = torch.arange(T)
+            return None if self.window is None else (at[:, None] - at).abs() <= self.window
+
+        def forward(self, h):
+            q, k, v = self.heads(h)
+            return self.way(q, k, v, self.mask(h.shape[1])).transpose(1, 2).flatten(2)
+
+    def by_hand(q, k, v, mask):
+        scores = q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5
+        return (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1) @ v
+
+    def head_major(q, k, v, mask):
+        """One matrix for each pair of head and example, heads first, as some older code has it."""
+        B, H = q.shape[:2]
+        q, k, v = (t.transpose(0, 1).flatten(0, 1) for t in (q, k, v))
+        return by_hand(q, k, v, mask).unflatten(0, (H, B)).transpose(0, 1)
+
+    def built_in(q, k, v, mask):
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+    def without_softmax(q, k, v, mask):
+        """As a kernel of its own: exp and division, one query after the other."""
+        out = []
+        for t in range(q.shape[2]):
+            e = torch.exp((q[:, :, t, None] * k).sum(-1) * q.shape[-1] ** -0.5)
+            e = e if mask is None else e * mask[t]
+            out.append((e[..., None] * v).sum(2) / e.sum(2)[..., None])
+        return torch.stack(out, 2)
+
+    def maps_of_module(module, h):
+        """Attention weights of a SelfAttention, and the pairs that its window allows."""
+        q, k, _ = module.heads(h)
+        return ll.attention_weights(q, k, module.mask(h.shape[1]))
 
     class Wrapped(nn.Module):
         """Wraps a model so that it returns its output in another form."""
@@ -219,6 +288,19 @@ def hf(name, **more):
                 chunk_size=8,
             ),
         ),
+        "mistral": (
+            t.MistralConfig,
+            dict(
+                vocab_size=V,
+                hidden_size=16,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                num_key_value_heads=1,
+                intermediate_size=16,
+                max_position_embeddings=64,
+                sliding_window=4,
+            ),
+        ),
         "vit": (
             t.ViTConfig,
             dict(
@@ -239,6 +321,7 @@ def hf(name, **more):
         "gpt2-classifier": "GPT2ForSequenceClassification",
         "bert": "BertForSequenceClassification",
         "llama": "LlamaForCausalLM",
+        "mistral": "MistralForCausalLM",
         "mamba": "MambaForCausalLM",
         "mamba2": "Mamba2ForCausalLM",
         "vit": "ViTForImageClassification",
@@ -261,6 +344,31 @@ def jax_pair():
         h = params["embed"][x]
         h = jnp.tanh(h + 0.5 * jnp.roll(h, 1, 1))
         return h.mean(1) @ params["head"]
+
+    return f, params
+
+
+def jax_attention():
+    """A jitted JAX function with a loop over two layers of attention of two heads."""
+    import jax
+    import jax.numpy as jnp
+
+    keys = jax.random.split(jax.random.PRNGKey(1), 3)
+    params = {
+        "embed": jax.random.normal(keys[0], (V, D)),
+        "qkv": jax.random.normal(keys[1], (2, D, 3 * D)),
+        "head": jax.random.normal(keys[2], (D, C)),
+    }
+
+    def layer(h, qkv):
+        q, k, v = (t.reshape(*t.shape[:2], 2, D // 2) for t in jnp.split(h @ qkv, 3, -1))
+        w = jax.nn.softmax(jnp.einsum("bthk,bjhk->bhtj", q, k) * (D // 2) ** -0.5)
+        return h + jnp.einsum("bhtj,bjhk->bthk", w, v).reshape(h.shape), None
+
+    @jax.jit
+    def f(params, x):
+        h = params["embed"][x] + jnp.sin(jnp.arange(x.shape[1]))[:, None]
+        return jax.lax.scan(layer, h, params["qkv"])[0].mean(1) @ params["head"]
 
     return f, params
 
@@ -339,10 +447,55 @@ FORMS = [
         "gated linear attention",
         ["torch"],
         lambda: Gated(),
-        {},
+        dict(attention=gated_maps, renormalise=True) if has("torch") else {},
         "position",
         "trim",
-        {"forward", "features", "vjp"},
+        ALL,
+    ),
+    (
+        "attention by hand",
+        ["torch"],
+        lambda: Heads(by_hand),
+        {},
+        "class",
+        "trim",
+        {"forward", "vjp", "attn"},
+    ),
+    (
+        "attention, heads first",
+        ["torch"],
+        lambda: Heads(head_major),
+        {},
+        "class",
+        "trim",
+        {"forward", "vjp", "attn"},
+    ),
+    (
+        "scaled_dot_product_attention, window",
+        ["torch"],
+        lambda: Heads(built_in, window=3),
+        {},
+        "class",
+        "trim",
+        {"forward", "vjp", "attn"},
+    ),
+    (
+        "attention without softmax",
+        ["torch"],
+        lambda: Heads(without_softmax),
+        {},
+        "class",
+        "trim",
+        {"forward", "vjp"},
+    ),
+    (
+        "the same, with a function of the module",
+        ["torch"],
+        lambda: Heads(without_softmax, window=3),
+        dict(attention={"blocks.*": maps_of_module}) if has("torch") else {},
+        "class",
+        "trim",
+        {"forward", "vjp", "attn"},
     ),
     (
         "tuple",
@@ -462,6 +615,15 @@ FORMS = [
         ALL,
     ),
     (
+        "Mistral, window",
+        ["torch", "transformers"],
+        lambda: hf("mistral"),
+        {},
+        "position",
+        "mask",
+        ALL,
+    ),
+    (
         "Mamba",
         ["torch", "transformers"],
         lambda: hf("mamba"),
@@ -489,6 +651,15 @@ FORMS = [
         {"forward", "vjp"},
     ),
     ("JAX pair", ["jax"], jax_pair, dict(vocab=V), "class", "trim", {"forward", "vjp"}),
+    (
+        "JAX attention",
+        ["jax"],
+        jax_attention,
+        dict(vocab=V),
+        "class",
+        "trim",
+        {"forward", "vjp", "attn"},
+    ),
     (
         "scikit-learn forest",
         ["sklearn"],
@@ -533,6 +704,15 @@ FORMS = [
         "class",
         "trim",
         {"forward"},
+    ),
+    (
+        "function of torch tensors, attention",
+        ["torch"],
+        lambda: Heads(by_hand).eval().forward,
+        dict(vocab=V),
+        "class",
+        "trim",
+        {"forward", "attn"},
     ),
 ]
 

@@ -15,7 +15,7 @@ from .results import Figure, Table, figure, html, table
 from .rows import Rows, RowsError, rows
 from .serve import serve
 from .task import task
-from .wrap import wrap
+from .wrap import attention_weights, wrap
 
 __all__ = [
     "Audit",
@@ -40,6 +40,7 @@ __all__ = [
     "WrapError",
     "__version__",
     "answer",
+    "attention_weights",
     "audit",
     "check",
     "compare",

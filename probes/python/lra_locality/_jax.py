@@ -38,6 +38,7 @@ class JaxModel(Model):
             )
         self.f, self.params = f, params
         self._features_of, self._attention_of = features, attention
+        self._observed: Dict[str, str] = {}  # layer -> leading axis of its matrix, "batch" or "head"
         self._table: Optional[int] = None  # index of the embedding among the leaves of params
         super().__init__(f, **options)
 
@@ -72,10 +73,14 @@ class JaxModel(Model):
         else:
             self.missing["features"] = "pass features=function(params, batch) -> (batch, length, D)"
         if self._attention_of is not None:
-            self.attention_layers = list(self._maps(x))
+            self.attention_layers = list(self._maps(x, length))
         else:
-            self.missing["attn"] = (
-                "pass attention=function(params, batch) -> (batch, heads, length, length) by layer"
+            self._find_observed(x)
+        if not self.attention_layers:
+            self.missing.setdefault(
+                "attn",
+                "the function computes no softmax over pairs of positions; pass attention=function(params, batch) -> "
+                "(batch, heads, length, length) by layer",
             )
         if self.inputs == "tokens":
             self._find_table(x, length)
@@ -184,13 +189,102 @@ class JaxModel(Model):
             found.append(float(target(at + step * direction) - target(at - step * direction)) / (2 * step))
         return min(found, key=lambda f: abs(f - expected)), expected
 
-    def _maps(self, x: Array) -> Dict[str, Any]:
-        assert self._attention_of is not None
-        maps = self._attention_of(self.params, self._input(x))
-        if isinstance(maps, dict):
-            return {str(k): v for k, v in maps.items()}
-        parts: List[Any] = [maps] if getattr(maps, "ndim", 0) == 4 else list(maps)
-        return {f"layer.{i}": m for i, m in enumerate(parts)}
+    def _maps(self, x: Array, length: Array) -> Dict[str, Any]:
+        """Maps by layer: those of attention=, or the observed ones."""
+        if self._attention_of is not None:
+            return self._named_maps(self._attention_of(self.params, self._input(x)))
+        return {name: self._read(a, form, len(x)) for (name, form), a in zip(self._observed.items(), self._observe(x, length))}
 
-    def _attention(self, x: Array, length: Array, layer: str) -> Array:
-        return self._numpy(self._remembered(x, length, lambda: self._maps(x))[layer])
+    def _observe(self, x: Array, length: Array) -> List[Any]:
+        """Matrices with rows of sum 1 that a call computes, as softmax does, in their order."""
+        batch, extra = self._input(x), self._extra(length, x.shape[1], None)
+        closed = jax.make_jaxpr(lambda b: self.f(self.params, b, **extra))(batch)
+        return squares(closed, [batch], x.shape[1])
+
+    @staticmethod
+    def _read(a: Any, form: str, B: int) -> Any:
+        n = a.shape[-1]
+        if form == "head":
+            return a.reshape(-1, B, n, n).swapaxes(0, 1)
+        return a.reshape(B, -1, n, n)
+
+    def _find_observed(self, x: Array) -> None:
+        """Layers of attention among the observed matrices: those whose rows follow the examples, at two lengths."""
+        T, B = x.shape[1], len(x)
+        full = np.full(B, T, np.int64)
+        try:
+            first, turned = self._observe(x, full), self._observe(np.ascontiguousarray(x[::-1]), full)
+            more = self.padding != "fixed" and T > 2
+            short = self._observe(np.ascontiguousarray(x[:, : T - 1]), full - 1) if more else first
+        except Exception as e:  # code that runs outside of JAX
+            self.missing["attn"] = f"attention is not observed ({type(e).__name__}: {str(e)[:120]}); pass attention="
+            return
+        if not len(first) == len(turned) == len(short):
+            return
+        for k, (a, b) in enumerate(zip(first, turned)):
+            for form in ("batch", "head"):
+                if np.allclose(self._read(a, form, B), self._read(b, form, B)[::-1], rtol=1e-3, atol=1e-4):
+                    self._observed[f"layer.{k}"] = form
+                    break
+            else:
+                self._observed.clear()
+                return
+        self.attention_layers = list(self._observed)
+
+    def _attention(self, x: Array, length: Array, layer: str) -> Tuple[Array, Optional[Array]]:
+        return self._pair(self._remembered(x, length, lambda: self._maps(x, length))[layer])
+
+
+def squares(closed: Any, values: List[Any], n: int) -> List[Any]:
+    """Evaluates a traced function and returns each quotient (..., n, n) that is not negative and whose rows sum to 1."""
+    seen: List[Any] = []
+
+    def run(jaxpr: Any, constants: Any, arguments: Any) -> List[Any]:
+        env: Dict[Any, Any] = {}
+        env.update(zip(jaxpr.constvars, constants))
+        env.update(zip(jaxpr.invars, arguments))
+
+        def value(v: Any) -> Any:
+            return v.val if hasattr(v, "val") else env[v]
+
+        for eqn in jaxpr.eqns:
+            given = [value(v) for v in eqn.invars]
+            made = call(eqn, given)
+            env.update(zip(eqn.outvars, made))
+            if eqn.primitive.name == "div":
+                keep(made[0])
+        return [value(v) for v in jaxpr.outvars]
+
+    def call(eqn: Any, given: List[Any]) -> List[Any]:
+        name, p = eqn.primitive.name, eqn.params
+        inner = p.get("jaxpr") or p.get("call_jaxpr") or p.get("fun_jaxpr")
+        if name == "scan" and not p["reverse"]:
+            return scan(p, given)
+        if inner is not None and name not in ("scan", "while", "cond") and not p.get("linear", False):
+            if hasattr(inner, "consts"):
+                return run(inner.jaxpr, inner.consts, given)
+            return run(inner, (), given)
+        bound = eqn.primitive.get_bind_params(p)  # of older versions of JAX: (functions, parameters)
+        functions, parameters = bound if isinstance(bound, tuple) else ((), bound)
+        out = eqn.primitive.bind(*functions, *given, **parameters)
+        return list(out) if eqn.primitive.multiple_results else [out]
+
+    def scan(p: Dict[str, Any], given: List[Any]) -> List[Any]:
+        """A loop over layers, one iteration after the other."""
+        c, k = p["num_consts"], p["num_carry"]
+        fixed, carry, xs = given[:c], given[c : c + k], given[c + k :]
+        rows: List[List[Any]] = []
+        for i in range(p["length"]):
+            out = run(p["jaxpr"].jaxpr, p["jaxpr"].consts, [*fixed, *carry, *(a[i] for a in xs)])
+            carry = out[:k]
+            rows.append(out[k:])
+        return [*carry, *(jnp.stack(column) for column in zip(*rows))]
+
+    def keep(a: Any) -> None:
+        if getattr(a, "ndim", 0) < 3 or a.shape[-2:] != (n, n) or not jnp.issubdtype(a.dtype, jnp.floating):
+            return
+        if bool((a >= 0).all()) and bool(jnp.abs(a.sum(-1) - 1).max() < 1e-2):
+            seen.append(a)
+
+    run(closed.jaxpr, closed.consts, values)
+    return seen

@@ -115,6 +115,13 @@ def random_states() -> Callable[[], None]:
     return restore
 
 
+def window_of(width: Union[int, Tuple[int, int]], T: int) -> Array:
+    """(T,T) bool: the pairs of a window, a number of tokens to each side of the query, or (before, after) it."""
+    before, after = width if isinstance(width, tuple) else (width, width)
+    distance = np.arange(T)[:, None] - np.arange(T)
+    return (distance <= before) & (-distance <= after)
+
+
 class Model:
     """A model that can be asked for logits, features, gradients and attention maps.
 
@@ -140,8 +147,13 @@ class Model:
         bos: Optional[int] = None,
         kernels: Any = None,
         renormalise: bool = False,
+        allowed: Any = None,
+        positions: Optional[bool] = None,
     ) -> None:
         self.model = model
+        self._allowed_request = allowed
+        self.positions = positions  # False: the model adds no absolute positions
+        self.head_works = False  # outputs follow from given features: head()
         self.renormalise = renormalise
         self._kernels_request = kernels
         self._kernels: Optional[Dict[str, Dict[str, Array]]] = None
@@ -415,6 +427,45 @@ class Model:
         x, length = self._ready(x, length)
         return self._gather(x, length, lambda part, lens: self._features(part, lens, layer))
 
+    def head(self, x: Any, length: Any, features: Any) -> Array:
+        """(B,C) float32: outputs of the model if the features of its positions, before the pooling, are those given (B,T,D).
+
+        features(x) gives logits(x).  What the model computes from the inputs alone (masks, lengths) stays that of x.
+        """
+        x, length = self._ready(x, length)
+        if not self.head_works:
+            raise Unsupported(f"'{self.name}' gives no outputs of given features")
+        features = np.asarray(features, np.float32)
+        if features.ndim != 3 or features.shape[:2] != x.shape[:2]:
+            raise ValueError(f"features of shape {features.shape}, expected ({len(x)}, {x.shape[1]}, D)")
+        out: Optional[Array] = None
+        with self.session():
+            for index, n in self.batches(length):
+                given = features[index, : n or x.shape[1]]
+                part = self._head(self._fit(x[index], n), length[index], given)
+                part = part[:, None] if part.ndim == 1 else part
+                out = np.zeros((len(x), part.shape[1]), np.float32) if out is None else out
+                out[index] = part
+        assert out is not None, "an empty batch"
+        return out
+
+    def _head(self, x: Array, length: Array, features: Array) -> Array:
+        raise Unsupported("head")
+
+    def _find_head(self, x: Array, T: int) -> None:
+        """Whether the outputs are those of the features: those of given features are compared."""
+        if self.kind == "position" or not self.layers or self.padding == "fixed":
+            return
+        full = np.full(len(x), T, np.int64)
+        try:
+            out = self._raw_all(x, full, None)
+            own = self._features(x, full, "")
+            other = self._features(np.ascontiguousarray(x[::-1]), full, "")
+            same, turned = self._head(x, full, own), self._head(x, full, other)
+            self.head_works = self._same(out, same) and self._same(out[::-1], turned) and not self._same(out, turned)
+        except Exception:  # features of another shape, or a module whose output is not used
+            self.head_works = False
+
     def vjp(self, x: Any, length: Any, position: Any, cotangent: Any, layer: str = "") -> Array:
         """(B,T) float32: squared norm over the embedding of d(cotangent . h[position]) / d e_j.
 
@@ -437,25 +488,70 @@ class Model:
         self, x: Any, length: Any = None, layer: str = "", rows: Optional[Tuple[int, int]] = None
     ) -> Array:
         """(B,H,b-a,T) float32: attention maps of a layer, rows a to b (default all); zero in padding."""
+        return self.attention_pairs(x, length, layer, rows)[0]
+
+    def attention_pairs(
+        self, x: Any, length: Any = None, layer: str = "", rows: Optional[Tuple[int, int]] = None
+    ) -> Tuple[Array, Optional[Array]]:
+        """Attention maps as ``attention()``, and a bool array of the same shape: false where the model's mask excludes
+        a pair of positions (a window, the future); None if no pair is known to be excluded.
+        """
         self._require("attn")
         x, length = self._ready(x, length)
         if layer and layer not in self.attention_layers:
             raise Unsupported(
                 f"'{self.name}' has no attention in '{layer}'{nearest(layer, self.attention_layers)}"
             )
-        a, b = rows or (0, x.shape[1])
+        (a, b), T = rows or (0, x.shape[1]), x.shape[1]
         out: Optional[Array] = None
+        pairs: Optional[Array] = None
+        layer = layer or self.attention_layers[0]
         with self.session():
             for index, n in self.batches(length):
-                part = self._attention(
-                    self._fit(x[index], n), length[index], layer or self.attention_layers[0]
-                )
+                part, allowed = self._attention(self._fit(x[index], n), length[index], layer)
+                used = min(part.shape[-1], T)
                 if out is None:
-                    out = np.zeros((len(x), part.shape[1], x.shape[1], x.shape[1]), np.float32)
-                used = min(part.shape[-1], x.shape[1])
+                    out = np.zeros((len(x), part.shape[1], T, T), np.float32)
                 out[index, :, :used, :used] = part[:, :, :used, :used]
+                if allowed is not None:
+                    pairs = np.ones(out.shape, bool) if pairs is None else pairs
+                    pairs[index, :, :used, :used] = np.broadcast_to(allowed, part.shape)[:, :, :used, :used]
         assert out is not None, "an empty batch"
-        return np.ascontiguousarray(out[:, :, a:b])
+        pairs = self._declared(pairs, layer, out.shape)
+        if pairs is not None:
+            self._check_pairs(out, pairs, length, layer)
+            pairs = np.ascontiguousarray(pairs[:, :, a:b])
+        return np.ascontiguousarray(out[:, :, a:b]), pairs
+
+    def _declared(self, pairs: Optional[Array], layer: str, shape: Tuple[int, ...]) -> Optional[Array]:
+        """The pairs of positions that ``allowed=`` declares, and those found in the model, for maps of this shape."""
+        own = self._allowed_request
+        own = own.get(layer) if isinstance(own, dict) else own
+        own = own(shape[-1]) if callable(own) else own
+        own = own.get(layer) if isinstance(own, dict) else own
+        if own is None:
+            return pairs
+        if isinstance(own, (int, tuple)) and not isinstance(own, bool):
+            own = window_of(own, shape[-1])
+        own = np.asarray(own)
+        if own.dtype != bool or own.ndim > 3 or (own.ndim and own.shape[-2:] != shape[-2:]):
+            raise WrapError(
+                f"allowed= gave {own.dtype} of shape {own.shape}, expected bool of shape ({shape[-1]}, {shape[-1]}) or "
+                f"({shape[1]}, {shape[-1]}, {shape[-1]}): query, key"
+            )
+        return np.array(np.broadcast_to(own, shape)) if pairs is None else pairs & own
+
+    def _check_pairs(self, maps: Array, pairs: Array, length: Array, layer: str) -> None:
+        """Fails if a pair that is declared as excluded has a weight."""
+        outside = np.where(pairs, 0, np.abs(maps))
+        for i, n in enumerate(length):
+            outside[i, :, n:] = 0
+        if outside.max(initial=0) > 1e-3:
+            b, h, i, j = (int(v) for v in np.unravel_index(outside.argmax(), outside.shape))
+            raise WrapError(
+                f"layer '{layer}', head {h}: weight {outside[b, h, i, j]:.3g} of position {i} on {j}, a pair that is "
+                "declared as excluded; allowed= is true where a query may attend to a key"
+            )
 
     def _remembered(self, x: Array, length: Array, maps: Callable[[], Any]) -> Any:
         """Attention maps of all layers; those of the previous call if the inputs are equal."""
@@ -535,8 +631,24 @@ class Model:
     def _vjp(self, x: Array, length: Array, position: Array, cotangent: Array, layer: str) -> Array:
         raise Unsupported("vjp")
 
-    def _attention(self, x: Array, length: Array, layer: str) -> Array:
+    def _attention(self, x: Array, length: Array, layer: str) -> Tuple[Array, Optional[Array]]:
+        """Maps of a layer, and the pairs that its mask allows (None: all)."""
         raise Unsupported("attn")
+
+    def _pair(self, value: Any) -> Tuple[Array, Optional[Array]]:
+        """Maps, or a pair (maps, allowed), as arrays."""
+        if isinstance(value, (tuple, list)) and len(value) == 2:
+            allowed = value[1]
+            return self._numpy(value[0]), None if allowed is None else self._numpy(allowed).astype(bool)
+        return self._numpy(value), None
+
+    def _named_maps(self, maps: Any) -> Dict[str, Any]:
+        """Layers of the result of ``attention=``: an array, a list, or a dictionary, of maps or pairs (maps, allowed)."""
+        if isinstance(maps, dict):
+            return {str(k): v for k, v in maps.items()}
+        if getattr(maps, "ndim", 0) == 4:
+            return {"layer.0": maps}
+        return {f"layer.{i}": m for i, m in enumerate(maps if maps is not None else ())}
 
     def _require(self, op: str) -> None:
         if self.probed and op in self.missing:
@@ -574,6 +686,7 @@ class Model:
                 self._find_causal(x, T)
                 self._inspect(x, full)
                 self._find_causal_features(x, T)
+                self._find_head(x, T)
         except BaseException:
             self.probed = False
             raise
@@ -860,7 +973,8 @@ class Model:
             lines.append(f"  language   logits of the next token; shortened rows have {ids}{more}")
         lines.append(f"  gradients  {self.gradient}")
         if self.layers:
-            lines.append(f"  features   {', '.join(self.layers[:4])}{' ...' if len(self.layers) > 4 else ''}")
+            head = "; outputs follow from given features" if self.head_works else ""
+            lines.append(f"  features   {', '.join(self.layers[:4])}{' ...' if len(self.layers) > 4 else ''}{head}")
         if self.attention_layers:
             lines.append(f"  attention  {len(self.attention_layers)} layers")
         if self.kernel_layers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class FunctionModel(Model):
         super().__init__(model, **options)
         self._features_of, self._attention_of = features, attention
         self._form: Optional[Callable[[Array], Any]] = None
+        self._layers: Any = None  # observed attention
 
     def _forms(self) -> List[Callable[[Array], Any]]:
         forms: List[Callable[[Array], Any]] = [np.array]
@@ -81,7 +82,8 @@ class FunctionModel(Model):
         return np.asarray(value)
 
     def _inspect(self, x: Array, length: Array) -> None:
-        x = self._fit(x[:1] if self.max_batch == 1 else x, 0)
+        x, length = (x[:1], length[:1]) if self.max_batch == 1 else (x, length)
+        x = self._fit(x, 0)
         self.missing["vjp"] = "no gradients of a function: occlusion is used"
         if self._features_of is not None:
             self.layers = ["features"]
@@ -90,8 +92,10 @@ class FunctionModel(Model):
         else:
             self.missing["features"] = "pass features=function(batch) -> (batch, length, D)"
         if self._attention_of is not None:
-            self.attention_layers = list(self._maps(x))
+            self.attention_layers = list(self._maps(x, length))
         else:
+            self._find_layers(x, length)
+        if not self.attention_layers:
             self.missing["attn"] = "pass attention=function(batch) -> (batch, heads, length, length) by layer"
 
     def _features_are_outputs(self, layer: str) -> bool:
@@ -101,16 +105,40 @@ class FunctionModel(Model):
         assert self._features_of is not None
         return self._numpy(self._features_of((self._form or np.array)(self._shaped(x))))
 
-    def _maps(self, x: Array) -> Dict[str, Array]:
-        assert self._attention_of is not None
-        maps = self._attention_of((self._form or np.array)(self._shaped(x)))
-        if isinstance(maps, dict):
-            return {str(k): self._numpy(v) for k, v in maps.items()}
-        parts = [maps] if getattr(maps, "ndim", 0) == 4 else list(maps)
-        return {f"layer.{i}": self._numpy(m) for i, m in enumerate(parts)}
+    def _maps(self, x: Array, length: Array) -> Dict[str, Any]:
+        """Maps by layer: those of attention=, or observed ones of a function of torch tensors."""
+        if self._attention_of is not None:
+            return self._named_maps(self._attention_of((self._form or np.array)(self._shaped(x))))
+        assert self._layers is not None
+        return self._layers.maps(self._observe(x, length), len(x))
 
-    def _attention(self, x: Array, length: Array, layer: str) -> Array:
-        return self._remembered(x, length, lambda: self._maps(x))[layer]
+    def _observe(self, x: Array, length: Array) -> List[Any]:
+        """Attention weights that are observed during one call of a function of torch tensors."""
+        from ._maps import observing
+
+        with sys.modules["torch"].no_grad(), observing() as seen:
+            self._invoke(x, self._extra(length, x.shape[1], None))
+        return seen
+
+    def _find_layers(self, x: Array, length: Array) -> None:
+        """Layers of attention of a function of torch tensors."""
+        torch = sys.modules.get("torch")
+        if torch is None or self._form is None or not torch.is_tensor(self._form(x)):
+            return
+        from ._maps import Layers
+
+        found = Layers()
+        found.find(
+            lambda order, n: self._observe(np.ascontiguousarray(x[order, :n]), np.minimum(length[order], n)),
+            len(x),
+            x.shape[1],
+            shorter=self.padding != "fixed",
+        )
+        if found.form:
+            self._layers, self.attention_layers = found, list(found.form)
+
+    def _attention(self, x: Array, length: Array, layer: str) -> Tuple[Array, Optional[Array]]:
+        return self._pair(self._remembered(x, length, lambda: self._maps(x, length))[layer])
 
 
 class SklearnModel(FunctionModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import inspect
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
@@ -10,13 +11,22 @@ import numpy as np
 import torch
 from torch import nn
 
+from ._maps import Layers, Seen, observing
 from ._model import Array, Model, WrapError, nearest, pick_output
 from .frames import Unsupported
 
 
 def _first(out: Any) -> Any:
-    """The tensor of a module's output: itself, or the first element of a tuple."""
+    """The tensor of a module's output: itself, or the first element of a tuple or of an output of Hugging Face."""
+    if isinstance(out, dict) and out:
+        return next(iter(out.values()))
     return out[0] if isinstance(out, (tuple, list)) and out else out
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether a pattern matches the name of a module; a star matches one part of the name, which points divide."""
+    parts, wanted = name.split("."), pattern.split(".")
+    return len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))
 
 
 class TorchModel(Model):
@@ -30,7 +40,7 @@ class TorchModel(Model):
         *,
         embedding: Union[None, str, nn.Module] = None,
         features: Union[None, str, Sequence[str]] = None,
-        attention: Union[None, str, Sequence[str], Callable[..., Any]] = None,
+        attention: Union[None, str, Sequence[str], Dict[str, Callable[..., Any]], Callable[..., Any]] = None,
         device: Any = None,
         **options: Any,
     ) -> None:
@@ -65,6 +75,8 @@ class TorchModel(Model):
         self._embeddings: List[nn.Module] = []
         self._feature_names = [features] if isinstance(features, str) else list(features or [])
         self._attention_request = attention
+        self._layers: Optional[Layers] = None  # observed attention
+        self._refused = ""  # why a Hugging Face model returned no maps
         for name in self._feature_names:
             self._module(name, "features")
         self._find_vocab(options.get("pad"))
@@ -323,61 +335,68 @@ class TorchModel(Model):
         return True
 
     def _find_attention(self, x: Array, length: Array) -> None:
-        request = self._attention_request
-        T = x.shape[1]
-        if isinstance(request, (str, list, tuple)):
-            self.attention_layers = [request] if isinstance(request, str) else list(request)
-            for name in self.attention_layers:
-                self._module(name, "attention")
-        elif callable(request):
-            maps = self._named(request(self.model, self._tensor(self._shaped(x))))
-            self.attention_layers = list(maps)
-            if not maps:
-                raise WrapError(
-                    "attention= returned no maps; expected (batch, heads, length, length) for each layer"
-                )
-        elif self._config is not None:
-            self._find_eager(x, length)
-        else:
-            self.attention_layers = [
-                n for n, m in self._modules.items() if isinstance(m, nn.MultiheadAttention)
-            ]
-        if not self.attention_layers:
-            self.missing.setdefault(
-                "attn",
-                "no attention maps found; attention=FUNCTION(model, batch) returns those "
-                "of each layer, (batch, heads, length, length)",
-            )
-            return
+        request, T = self._attention_request, x.shape[1]
         try:
-            shape = self._attention(x, length, self.attention_layers[0]).shape
+            if isinstance(request, dict):
+                self._find_patterns(request)
+                self.attention_layers = list(self._asked(x, length))
+            elif isinstance(request, (str, list, tuple)):
+                self.attention_layers = [request] if isinstance(request, str) else list(request)
+                for name in self.attention_layers:
+                    self._module(name, "attention")
+            elif callable(request):
+                self.attention_layers = list(self._asked(x, length))
+            elif self._config is not None:
+                self._find_eager(x, length)
+            if request is None and not self.attention_layers:
+                self._find_layers(x, length)
+            if not self.attention_layers:
+                raise WrapError("attention= returned no maps; expected (batch, heads, length, length) for each layer")
+            shape = self._attention(x, length, self.attention_layers[0])[0].shape
         except Exception as e:
             if request is not None:
                 raise
-            self.missing["attn"] = f"attention maps: {type(e).__name__}: {str(e)[:160]}"
+            kind = "" if isinstance(e, Unsupported) else f"attention maps: {type(e).__name__}: "
+            self.missing.setdefault("attn", f"{kind}{str(e)[:400]}")
             self.attention_layers = []
             return
         if len(shape) != 4 or shape[2] != T or shape[3] < T:
+            text = f"attention maps of '{self.attention_layers[0]}' have shape {tuple(shape)}"
             if request is not None:
-                raise WrapError(
-                    f"attention maps of '{self.attention_layers[0]}' have shape {tuple(shape)}, expected "
-                    f"({len(x)}, heads, {T}, {T})"
-                )
-            self.missing["attn"] = (
-                f"attention maps have shape {tuple(shape)}, which are not {T} positions of the input"
-            )
+                raise WrapError(f"{text}, expected ({len(x)}, heads, {T}, {T})")
+            self.missing["attn"] = f"{text}, which are not {T} positions of the input"
             self.attention_layers = []
 
     def _find_eager(self, x: Array, length: Array) -> None:
+        """Layers of a Hugging Face model.  If it returns no maps, the reason is kept, and attention is observed."""
         try:
             maps = self._eager_maps(x, length)
-        except Unsupported as e:
-            self.missing["attn"] = str(e)
-            return
         except Exception as e:  # no attention in this model, or no eager implementation
-            self.missing["attn"] = f"attention maps: {type(e).__name__}: {str(e)[:160]}"
+            self._refused = str(e) if isinstance(e, Unsupported) else f"{type(e).__name__}: {str(e)[:160]}"
             return
         self.attention_layers = [f"layer.{i}" for i, m in enumerate(maps) if m is not None]
+
+    def _find_layers(self, x: Array, length: Array) -> None:
+        """Layers of attention that are observed during a call."""
+        T = x.shape[1]
+
+        def call(order: List[int], n: int) -> List[Seen]:
+            return self._observe(np.ascontiguousarray(x[order, :n]), np.minimum(length[order], n))
+
+        found = Layers()
+        found.find(call, len(x), T, shorter=self.padding != "fixed")
+        if not found.form:
+            refused = f"{self._refused}; " if self._refused else ""
+            raise Unsupported(refused + found.why_none(T))
+        self._layers, self.attention_layers = found, list(found.form)
+
+    def _find_patterns(self, request: Dict[str, Any]) -> None:
+        for pattern, function in request.items():
+            if not callable(function):
+                raise WrapError(f"attention={{{pattern!r}: ...}} is no function(module, inputs ...)")
+            if not any(_matches(name, pattern) for name in self._modules):
+                names = list(self._modules)[1:]
+                raise WrapError(f"attention={{{pattern!r}: ...}}: no module has this name{nearest(pattern, names)}")
 
     def _find_gradient(self, x: Array, length: Array) -> None:
         if "vjp" in self.missing:
@@ -425,6 +444,26 @@ class TorchModel(Model):
     def _features(self, x: Array, length: Array, layer: str) -> Array:
         with torch.no_grad():
             return self._numpy(self._capture(self._tensor(self._shaped(x)), length, x.shape[1], layer)[1])
+
+    def _head(self, x: Array, length: Array, features: Array) -> Array:
+        layer = self.layers[-1]
+        if layer not in self._modules:
+            raise Unsupported("the features are not the output of a module: pass features=MODULE")
+
+        def replace(module: nn.Module, args: Any, out: Any) -> Any:
+            old = _first(out)
+            given = torch.from_numpy(np.array(features)).to(old.device, old.dtype)
+            if torch.is_tensor(out):
+                return given
+            if isinstance(out, dict):  # outputs of Hugging Face models
+                return type(out)({**out, next(iter(out)): given})
+            return type(out)((given, *out[1:]))
+
+        handle = self._modules[layer].register_forward_hook(replace)
+        try:
+            return self._raw(x, length, None)
+        finally:
+            handle.remove()
 
     @contextlib.contextmanager
     def _leaves(self, t: torch.Tensor) -> Iterator[List[torch.Tensor]]:
@@ -558,68 +597,95 @@ class TorchModel(Model):
             sum(float(t.detach().double().abs().sum()) + float(t.detach().double().sum()) for t in tensors)
         )
 
-    def _named(self, maps: Any) -> Dict[str, Any]:
-        if torch.is_tensor(maps):
-            return {"layer.0": maps}
-        if isinstance(maps, dict):
-            return {str(k): v for k, v in maps.items()}
-        return {f"layer.{i}": m for i, m in enumerate(maps or ())}
-
-    def _attention(self, x: Array, length: Array, layer: str) -> Array:
+    def _attention(self, x: Array, length: Array, layer: str) -> Tuple[Array, Optional[Array]]:
         request = self._attention_request
         with torch.no_grad():
-            if callable(request) and not isinstance(request, str):
-                maps = self._remembered(
-                    x, length, lambda: self._named(request(self.model, self._tensor(self._shaped(x))))
-                )
+            if isinstance(request, dict) or callable(request):
+                maps = self._remembered(x, length, lambda: self._asked(x, length))
                 if layer not in maps:
                     raise Unsupported(f"attention= gave no maps of layer '{layer}', only {', '.join(maps) or 'none'}")
-                return self._numpy(maps[layer])
-            if layer in self._modules:
+                return self._pair(maps[layer])
+            if request is not None:
                 return self._module_maps(x, length, layer)
+            if self._layers is not None:
+                maps = self._remembered(x, length, lambda: self._layers_of(x, length))
+                if layer not in maps:
+                    raise Unsupported(f"the attention of '{layer}' was not computed for this batch")
+                return self._pair(maps[layer])
             maps = self._remembered(x, length, lambda: self._eager_maps(x, length))
-            return self._numpy(maps[int(layer.split(".")[1])])
+            return self._pair(maps[int(layer.split(".")[1])])
 
-    def _module_maps(self, x: Array, length: Array, layer: str) -> Array:
-        """Attention maps that a module returns with its output; requests maps per head of nn.MultiheadAttention."""
+    def _asked(self, x: Array, length: Array) -> Dict[str, Any]:
+        """Maps by layer of attention=: a function of model and batch, or functions of modules and their inputs."""
+        request, batch = self._attention_request, self._tensor(self._shaped(x))
+        with torch.no_grad():
+            if not isinstance(request, dict):
+                return self._named_maps(request(self.model, batch))
+            maps: Dict[str, Any] = {}
+            handles = []
+
+            def hook(name: str, function: Callable[..., Any]) -> Callable[..., None]:
+                def record(module: nn.Module, args: Any, kwargs: Dict[str, Any], out: Any) -> None:
+                    maps[name] = function(module, *args, **kwargs)
+
+                return record
+
+            try:
+                for name, module in self._modules.items():
+                    for pattern, function in request.items():
+                        if _matches(name, pattern):
+                            handles.append(module.register_forward_hook(hook(name, function), with_kwargs=True))
+                self._call(batch, self._extra(length, x.shape[1], None))
+            finally:
+                for h in handles:
+                    h.remove()
+            return maps
+
+    def _observe(self, x: Array, length: Array) -> List[Seen]:
+        """Attention weights that are observed during one call."""
+        with torch.no_grad(), observing(self._modules) as seen:
+            self._call(self._tensor(self._shaped(x)), self._extra(length, x.shape[1], None))
+        return seen
+
+    def _layers_of(self, x: Array, length: Array) -> Dict[str, Any]:
+        assert self._layers is not None
+        return self._layers.maps(self._observe(x, length), len(x))
+
+    def _module_maps(self, x: Array, length: Array, layer: str) -> Tuple[Array, Optional[Array]]:
+        """Attention maps that a module returns with its output, or else those observed while it is called."""
         caught: List[Any] = []
-
-        def ask(module: nn.Module, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
-            return args, {**kwargs, "need_weights": True, "average_attn_weights": False}
 
         def keep(module: nn.Module, args: Any, out: Any) -> None:
             found = [
                 o
                 for o in (out if isinstance(out, (tuple, list)) else (out,))
-                if torch.is_tensor(o) and o.dim() == 4
+                if torch.is_tensor(o) and o.dim() == 4 and o.shape[-1] >= o.shape[-2] == x.shape[1]
             ]
             caught.extend(found[:1])
 
-        module = self._modules[layer]
-        handles = [module.register_forward_hook(keep)]
-        if isinstance(module, nn.MultiheadAttention):
-            handles.append(module.register_forward_pre_hook(ask, with_kwargs=True))
-        fast = torch.backends.mha.get_fastpath_enabled()
-        torch.backends.mha.set_fastpath_enabled(False)
+        handle = self._modules[layer].register_forward_hook(keep)
         try:
-            self._call(self._tensor(self._shaped(x)), self._extra(length, x.shape[1], None))
+            seen = [s for s in self._observe(x, length) if s.name == layer or s.name.startswith(f"{layer}.")]
         finally:
-            torch.backends.mha.set_fastpath_enabled(fast)
-            for h in handles:
-                h.remove()
+            handle.remove()
+        if seen and seen[-1].weights.dim() == 4:
+            return self._pair((seen[-1].weights, seen[-1].allowed))
         if not caught:
-            raise Unsupported(f"the module '{layer}' returns no maps of shape (batch, heads, length, length)")
-        return self._numpy(caught[-1])
+            raise Unsupported(f"the module '{layer}' returns and computes no maps of shape (batch, heads, length, length)")
+        return self._numpy(caught[-1]), None
 
     def _eager_maps(self, x: Array, length: Array) -> Sequence[Any]:
-        """Maps of a Hugging Face model; the attention implementation is eager during the call only."""
+        """Maps of a Hugging Face model; the attention implementation is eager during the call only.
+
+        Each element is None or a pair (maps, allowed): masks are known if the softmax of the layer is observed.
+        """
         assert self._config is not None
         before = getattr(self._config, "_attn_implementation", None)
         switch = getattr(self.model, "set_attn_implementation", None)
         try:
             if before != "eager" and switch is not None:
                 switch("eager")
-            with torch.no_grad():
+            with torch.no_grad(), observing() as seen:
                 out = self._call(
                     self._tensor(self._shaped(x)),
                     self._extra(length, x.shape[1], None),
@@ -634,4 +700,12 @@ class TorchModel(Model):
                 f"the model returned no attention maps ({'an empty tuple' if maps is not None else 'None'}) for "
                 "output_attentions=True with eager attention; attention=FUNCTION(model, batch) returns them"
             )
-        return maps
+        return [None if m is None else (m, _mask_of(m, seen)) for m in maps]
+
+
+def _mask_of(maps: torch.Tensor, seen: Sequence[Seen]) -> Optional[torch.Tensor]:
+    """Allowed pairs of the observed matrix that has these weights."""
+    for s in seen:
+        if s.allowed is not None and s.weights.shape == maps.shape and torch.equal(s.weights, maps.float()):
+            return s.allowed
+    return None

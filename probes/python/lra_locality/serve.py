@@ -258,7 +258,8 @@ class Server:
                 raise BadRequest(f"rows {a}:{b} of {x.shape[1]} positions")
         layer = meta.get("layer", "")
         layer = next((k for k in self.m.attention_layers if _wire_name(k) == layer), layer)
-        return {"attn": self.model_for(meta).attention(x, length, layer, (a, b))}
+        maps, allowed = self.model_for(meta).attention_pairs(x, length, layer, (a, b))
+        return {"attn": maps} if allowed is None else {"attn": maps, "attn_allowed": allowed}
 
 
 def serve(

@@ -21,6 +21,7 @@ def wrap(
     embedding: Any = None,
     features: Any = None,
     attention: Any = None,
+    allowed: Any = None,
     kernels: Any = None,
     renormalise: bool = False,
     mask: Union[None, bool, str] = None,
@@ -30,6 +31,7 @@ def wrap(
     device: Any = None,
     name: Optional[str] = None,
     bos: Optional[int] = None,
+    positions: Optional[bool] = None,
     quiet: bool = False,
 ) -> Model:
     """A model that can be checked, served and audited.  The model itself is not modified.
@@ -44,8 +46,15 @@ def wrap(
     output:    key, index or function that picks the logits; default: the array, ``[0]``, ``.logits``, ``["logits"]``.
     embedding: module whose output gradients refer to; default: the module that receives the tokens.
     features:  module(s) whose output is (B,T,D); JAX and functions: a function.
-    attention: function(model, batch) -> maps (B,H,T,T) by layer, or module(s) that return them; default: Hugging Face
-               models and ``nn.MultiheadAttention`` are asked.
+    attention: function(model, batch) -> maps (B,H,T,T) by layer; module(s) that compute or return them; or a dictionary
+               of module names (``"blocks.*.attn"``) and functions(module, its inputs ...) -> maps.  For "maps", a
+               function can return a pair (maps, allowed).  Default: Hugging Face models are asked; in other torch code,
+               ``scaled_dot_product_attention``, ``nn.MultiheadAttention`` and each softmax over pairs of positions are
+               observed; in JAX code, each softmax over pairs of positions.  JAX: function(params, batch).
+    allowed:   pairs of positions that the model's attention can connect: a number of tokens to each side of the query
+               (a window), (before, after), or a function(T) -> bool (T,T) or (H,T,T), true where the query (row) may attend
+               to the key; or a dictionary of these by layer.  The null value of uniform weights uses these pairs only.
+               Default: the masks of observed attention, if there are any.
     kernels:   convolution kernels (channels, lags), lag 0 first: a function of the model (or of nothing) that returns
                one array or a dictionary by layer, or the name of a safetensors file with arrays ``kernel/LAYER``;
                ``LAYER/back`` looks ahead, complex numbers are allowed.
@@ -58,6 +67,9 @@ def wrap(
     device:    device of the inputs; default: that of the model.
     bos:       token id that begins a row of a language model: it stays in front when the row is shortened and is not
                counted as context (default: that of the configuration; no effect on rows that begin otherwise).
+
+    positions: False if the model adds no absolute positions, so that a part of a row can be evaluated alone as it is
+               within the row (default: it may add them).
 
     Raises WrapError with what was found and what to pass.
     """
@@ -79,6 +91,8 @@ def wrap(
         "bos": bos,
         "kernels": kernels,
         "renormalise": renormalise,
+        "allowed": allowed,
+        "positions": positions,
     }
     wrapped = _of_framework(model, options, embedding, features, attention, device)
     wrapped._like = lambda other: _of_framework(
@@ -127,3 +141,14 @@ def _of_framework(
         f"a {type(model).__name__} is no model: expected a torch module, a pair (f, params), an estimator "
         "or a function of a batch"
     )
+
+
+def attention_weights(query: Any, key: Any, attn_mask: Any = None, **options: Any) -> Tuple[Any, Any]:
+    """Softmax attention weights of queries and keys (..., length, width), and the pairs that the mask allows (None: all).
+
+    For functions of ``attention=``: a layer with a kernel of its own, such as FlashAttention, has no weights, but queries and
+    keys.  Arguments as of ``torch.nn.functional.scaled_dot_product_attention`` (is_causal, scale, enable_gqa).
+    """
+    from ._maps import attention_weights as weights
+
+    return weights(query, key, attn_mask, **options)
