@@ -228,8 +228,6 @@ static lra_responder *open_model(const lra_options *o, lra_dataset *d, char *con
             "the complete input are measured",
             d->task->name);
     }
-    /* these requests are not part of a plan */
-    if (r && offline) r->facts.answers &= ~(uint32_t)(LRA_ANSWERS_ATTENTION | LRA_ANSWERS_KERNELS);
     /* forward() has one output per input, but this goal has one per position */
     if (r && d->task->goal == LRA_GOAL_TOKENS) r->facts.answers &= ~(uint32_t)LRA_ANSWERS_FORWARD;
     if (!r || check_lengths(d, r, e) == 0) return r;
@@ -339,9 +337,10 @@ static int measure_maps(const lra_model_run *run, const char *folder, int part, 
                               .refused = run->refused,
                               .context = run->context,
                               .checks = run->checks};
-    lra_probe_result *out;
+    lra_probe_result *out = NULL;
     s.sample_seed = run->sample_seed;
-    int rc = lra_audit_maps_measure(&m, part, &out, e);
+    int rc = run->unsaved ? lra_audit_maps_plan(&m, part, e)
+                          : lra_audit_maps_measure(&m, part, &out, e);
     bool printed = lra_option_flag(o, "json") && lra_audit_maps_others(o);
     if (rc == 0 && out && !printed && !lra_option_flag(o, "dry-run"))
         rc = print_table(o, table[part], out, e);
@@ -378,7 +377,7 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
     int rc = lra_model_run_measure(&run, &out, &folder, e);
     if (rc == 0 && !lra_option_flag(o, "dry-run") && !plan && lra_audit_maps_others(o))
         rc = print_table(o, &lra_table_influence, out, e);
-    for (int i = 0; rc == 0 && !plan && lra_audit_maps_part(i); i++)
+    for (int i = 0; rc == 0 && lra_audit_maps_part(i); i++)
         if (lra_audit_maps_wants(o, i)) rc = measure_maps(&run, folder, i, e);
     lra_model_checks_free(&rows);
     lra_probe_result_free(out);

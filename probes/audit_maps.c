@@ -56,7 +56,6 @@ static const char *undefined(const lra_audit_maps *m, int part)
 {
     const lra_responder *r = m->subject->model;
     const char *why = m->refused ? m->refused(m->context, parts[part]) : NULL;
-    if (lra_option_text(m->options, "results")) return "plans of requests do not contain it";
     if (part == ATTENTION && !lra_responder_answers(r, LRA_ANSWERS_ATTENTION))
         return "the model gives no attention matrices";
     if (part == KERNELS && !lra_responder_answers(r, LRA_ANSWERS_KERNELS) &&
@@ -190,7 +189,27 @@ static int measure(const lra_audit_maps *m, int part, const char *path, const ch
     }
     lra_result_free(run);
     lra_free(from);
-    return rc == 0 ? 0 : lra_fail_in(e, "part '%s'", parts[part]);
+    if (rc != 0) lra_fail_in(e, "part '%s'", parts[part]);
+    return rc;
+}
+
+int lra_audit_maps_plan(const lra_audit_maps *m, int part, lra_err *e)
+{
+    char none[] = "";
+    const lra_result run = {.task = none,
+                            .model = none,
+                            .preset = none,
+                            .precision = none,
+                            .fingerprint = none,
+                            .run = none,
+                            .config = none};
+    bool file = part == KERNELS && lra_option_text(m->options, "kernels-file");
+    if (undefined(m, part) || file) return 0;
+    lra_probe_result *r = lra_probe_result_new(parts[part], &run, &(lra_origin){0});
+    int rc = part == ATTENTION ? lra_attention_of_model(m->subject, examples_of(m), r, e)
+                               : measure_kernels(m, r, e);
+    lra_probe_result_free(r);
+    return rc;
 }
 
 /* Prints the cost of a part. */
@@ -206,14 +225,19 @@ static void tell(const lra_audit_maps *m, int part, bool there)
                  measured);
 }
 
+/* True if --parts names one part. */
+static bool alone(const lra_audit_maps *m)
+{
+    const char *list = lra_option_text(m->options, "parts");
+    return list && !strchr(list, ',');
+}
+
 int lra_audit_maps_measure(const lra_audit_maps *m, int part, lra_probe_result **out, lra_err *e)
 {
     const char *why = undefined(m, part);
     *out = NULL;
     if (why) {
-        const char *list = lra_option_text(m->options, "parts");
-        if (list && !strchr(list, ','))
-            return lra_fail_usage(e, "part '%s' is undefined: %s", parts[part], why);
+        if (alone(m)) return lra_fail_usage(e, "part '%s' is undefined: %s", parts[part], why);
         lra_note("  %-12s undefined: %s", parts[part], why);
         return 0;
     }
@@ -229,6 +253,10 @@ int lra_audit_maps_measure(const lra_audit_maps *m, int part, lra_probe_result *
         rc = lock >= 0 ? measure(m, part, path, settings, out, e) : LRA_FAILED;
         lra_unlock(lock);
         lra_free(file);
+    }
+    if (rc == LRA_ABSENT && !alone(m)) { /* the model does not answer a request, or not yet */
+        lra_note("%s: left out", e->msg);
+        rc = 0;
     }
     lra_free(settings);
     lra_free(path);

@@ -27,5 +27,7 @@ bool lra_audit_maps_others(const lra_options *o);
  * the measurements, which the caller frees, or NULL if the part is undefined for this model; then,
  * if --parts names nothing else, fails with the reason. */
 int lra_audit_maps_measure(const lra_audit_maps *m, int part, lra_probe_result **out, lra_err *e);
+/* Makes the requests of part i for a plan (audit/offline.h), and writes nothing. */
+int lra_audit_maps_plan(const lra_audit_maps *m, int part, lra_err *e);
 
 #endif

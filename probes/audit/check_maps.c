@@ -176,7 +176,10 @@ void lra_check_attention(lra_check_work *c)
     lra_err e;
     found f = {.rows = 0};
     if (!lra_responder_answers(c->r, LRA_ANSWERS_ATTENTION)) return;
-    if (ask_maps(c, &f, &e) != 0) {
+    int rc = ask_maps(c, &f, &e);
+    if (rc == LRA_ABSENT) { /* not supported, or no answer in the folder of a plan */
+        for (int i = LRA_CHECK_maps; i <= LRA_CHECK_map_mask; i++) lra_check_leave_out(c, i, e.msg);
+    } else if (rc != 0) {
         lra_check_fail(
             c, LRA_CHECK_maps, lra_copy_text(e.msg),
             "the matrices of other inputs, without batch or heads, or of other positions "
@@ -220,7 +223,9 @@ void lra_check_kernels(lra_check_work *c)
         }
         lra_kernels_answer_free(&a);
     }
-    if (rc != 0)
+    if (rc == LRA_ABSENT)
+        lra_check_leave_out(c, LRA_CHECK_kernels, e.msg);
+    else if (rc != 0)
         lra_check_fail(c, LRA_CHECK_kernels, lra_copy_text(e.msg),
                        "another array than the kernel of a convolution, or a model that diverged",
                        "return (channels, lags) with lag 0 first, in float32", "kernels");

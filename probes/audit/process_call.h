@@ -21,6 +21,7 @@ typedef struct {
     lra_ready ready;
     int64_t id, batch;
     int64_t *layer_width; /* (n_feature_layers) D of each layer; 0: not known yet */
+    int64_t *heads;       /* (n_attention_layers) heads of each layer; 0: not known yet */
     char *
         broken; /* error message of a failed exchange; all later exchanges fail with it. Nullable */
 } lra_external;
@@ -49,6 +50,8 @@ struct lra_call {
     const int32_t *position, *draw, *target;
     const float *cotangent;
     int64_t draws, from, to;
+    int64_t heads; /* of attention matrices; 0: not known yet */
+    bool guessed;  /* set if the answer of a message is a placeholder */
     lra_answer *answer;
 };
 

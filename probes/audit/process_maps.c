@@ -16,13 +16,13 @@ static void add_attention(const lra_call *c, int64_t from, int64_t to, lra_wire 
     lra_free(rows);
 }
 
-/* Shape of attention matrices, with one head where the number of heads is not known. */
+/* Shape of attention matrices, with one head while the number of heads is not known. */
 static int shape_of_attention(const lra_call *c, int64_t n, int64_t dims[LRA_MAX_DIMS])
 {
     int rank = 0;
     dims[rank++] = n;
     if (c->q->towers > 1) dims[rank++] = c->q->towers;
-    dims[rank++] = c->answer->value ? c->answer->dims[1] : 1;
+    dims[rank++] = c->answer->value ? c->answer->dims[1] : c->heads ? c->heads : 1;
     dims[rank++] = c->to - c->from;
     dims[rank++] = c->width;
     return rank;
@@ -93,10 +93,20 @@ static void clear_answer(lra_answer *a)
     *a = (lra_answer){.rank = 0};
 }
 
+/* Index of a layer of `attn_layers`; -1: there is none of this name. Nullable: layer */
+static int layer_at(const lra_external *m, const char *layer)
+{
+    const lra_responder_facts *f = &m->base.facts;
+    for (int k = 0; k < f->n_attention_layers && layer; k++)
+        if (strcmp(f->attention_layer[k], layer) == 0) return k;
+    return -1;
+}
+
 int lra_external_attention(lra_responder *r, const lra_request *q, const char *layer, int64_t from,
                            int64_t to, lra_answer *out, lra_err *e)
 {
     lra_external *m = lra_external_of(r);
+    const int k = layer_at(m, layer);
     *out = (lra_answer){.rank = 0};
     int rc = lra_call_check(m, "attn", LRA_ANSWERS_ATTENTION, q, e);
     if (rc != 0) return rc;
@@ -110,10 +120,15 @@ int lra_external_attention(lra_responder *r, const lra_request *q, const char *l
                   .width = r->facts.prepended + q->T,
                   .from = from,
                   .to = to,
+                  .heads = k < 0 ? 0 : m->heads[k],
                   .answer = out};
     lra_call_rows(&c);
     rc = lra_call_send(m, &c, e);
     if (rc != 0) clear_answer(out);
+    if (rc == 0 && c.guessed && c.heads == 0)
+        out->guessed = true;
+    else if (rc == 0 && k >= 0)
+        m->heads[k] = out->dims[1];
     lra_free(c.row);
     return rc;
 }
@@ -130,6 +145,7 @@ int lra_external_kernels(lra_responder *r, const char *layer, int64_t lags, lra_
     if (rc != 0) return rc;
     lra_config *meta = lra_config_new();
     if (layer) lra_config_set(meta, "layer", layer);
+    if (m->reset >= 0) lra_config_set_int(meta, "reset", m->reset);
     lra_config_set_int(meta, "lags", lags);
     rc = lra_call_single(m, "kernels", meta, false, &answer, e);
     lra_config_free(meta);

@@ -308,6 +308,7 @@ static int settle(lra_external *m, const lra_process_options *o, lra_err *e)
     uint32_t *answers = &m->base.facts.answers;
     m->layer_width = lra_alloc_array((size_t)m->base.facts.n_feature_layers + 1,
                                      sizeof *m->layer_width);
+    m->heads = lra_alloc_array((size_t)m->base.facts.n_attention_layers + 1, sizeof *m->heads);
     if (m->base.facts.width == 0 && (*answers & LRA_ANSWERS_FEATURES))
         return learn_width(m, NULL, &m->base.facts.width, e);
     if (m->base.facts.width == 0 && (*answers & LRA_ANSWERS_VJP)) {
@@ -330,6 +331,7 @@ static int release(lra_external *m, bool bye, lra_err *e)
     int rc = lra_recorder_close(m->recorder, e);
     lra_ready_free(&m->ready);
     lra_free(m->layer_width);
+    lra_free(m->heads);
     lra_free(m->broken);
     lra_free(m);
     return rc;

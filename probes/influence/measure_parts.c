@@ -279,14 +279,15 @@ int lra_influence_measure(lra_influence *p, bool optional, lra_err *e)
         lra_probe_result_leave_out(p->out, list[i].is->name, list[i].undefined);
     int rc = check_defined(p, optional, n, list, e);
     double all = rc == 0 ? print_cost(p, n, list) : 0;
-    bool measures = rc == 0 && !lra_option_flag(o, "dry-run") && all > 0;
+    bool dry = lra_option_flag(o, "dry-run") && !p->unsaved; /* a plan counts all requests */
+    bool measures = rc == 0 && !dry && all > 0;
     if (measures && p->run) rc = lra_finished_run_writable(p->run, "influence.h5", e);
     if (measures && rc == 0) {
         p->steps = (lra_steps){.bar = lra_progress_new(p->subject.title, all)};
         rc = measure(p, n, list, e);
         lra_progress_free(p->steps.bar);
         if (rc == 0) lra_note("wrote %s", path);
-    } else if (rc == 0 && all == 0 && !lra_option_flag(o, "dry-run")) {
+    } else if (rc == 0 && all == 0 && !dry) {
         if (checked) rc = lra_influence_save(p, e);
         lra_note("%s: %s", checked ? "new checks, measurements unchanged" : "unchanged", path);
     }

@@ -62,9 +62,12 @@ static int ask(const lra_subject *s, lra_subject_weights weights, lra_kernels_an
     lra_responder *r = s->model;
     int64_t lags = s->buckets.length[s->buckets.n - 1];
     int rc = lra_subject_prepare(s, weights, p, e);
-    for (int k = 0; k < r->facts.n_kernel_layers && rc == 0; k++) {
-        rc = r->is->kernels(r, r->facts.kernel_layer[k], lags, &out[k], e);
-        if (rc != 0) lra_fail_in(e, "kernels of layer '%s'", r->facts.kernel_layer[k]);
+    /* after LRA_ABSENT the others are requested, too, so that a plan has them in one round */
+    for (int k = 0; k < r->facts.n_kernel_layers && (rc == 0 || rc == LRA_ABSENT); k++) {
+        lra_err other;
+        int one = r->is->kernels(r, r->facts.kernel_layer[k], lags, &out[k], rc == 0 ? e : &other);
+        if (rc == 0 && one != 0) lra_fail_in(e, "kernels of layer '%s'", r->facts.kernel_layer[k]);
+        if (rc == 0) rc = one;
     }
     return rc;
 }
@@ -79,10 +82,14 @@ int lra_extract_of_model(const lra_subject *s, lra_extract *f, lra_err *e)
     *f = (lra_extract){0};
     int rc = n ? ask(s, LRA_TRAINED_WEIGHTS, trained, e)
                : lra_fail(e, "%s: the model names no layers with kernels", s->title);
-    if (rc == 0 && resets) {
-        rc = ask(s, LRA_RESET_WEIGHTS, initial, e);
-        resets = rc != LRA_ABSENT; /* LRA_ABSENT: there are no kernels of initial weights */
-        if (rc == 0 || !resets) rc = r->is->restore(r, e);
+    if ((rc == 0 || rc == LRA_ABSENT) && resets) {
+        lra_err other;
+        int before = ask(s, LRA_RESET_WEIGHTS, initial, rc == 0 ? e : &other);
+        resets = before == 0; /* LRA_ABSENT: there are no kernels of initial weights */
+        if (before == LRA_FAILED)
+            rc = LRA_FAILED;
+        else if (r->is->restore(r, rc == 0 ? e : &other) != 0)
+            rc = LRA_FAILED;
     }
     for (int k = 0; k < n && rc == 0; k++)
         rc = lra_extract_add(f, r->facts.kernel_layer[k], &trained[k], resets ? &initial[k] : NULL,

@@ -39,11 +39,11 @@ static int ask_heads(const lra_request *q, const lra_batch *b, void *context, lr
     (void)b;
     for (int k = 0; k < x->n; k++) {
         lra_answer a;
-        if (r->is->attention(r, q, x->layer[k], 0, 1, &a, e) != 0) {
-            if (x->n_heads == 0) lra_fail_in(e, "layer '%s'", x->layer[k]);
-            return LRA_FAILED;
-        }
+        int rc = r->is->attention(r, q, x->layer[k], 0, 1, &a, e);
+        if (rc != 0 && x->n_heads == 0) lra_fail_in(e, "layer '%s'", x->layer[k]);
+        if (rc != 0) return rc;
         x->heads[k] = a.dims[1], x->n_heads += (int)a.dims[1];
+        x->guessed = x->guessed || a.guessed;
         lra_free(a.value);
     }
     return 0;
@@ -61,6 +61,8 @@ int lra_map_layers_open(const lra_subject *s, lra_map_layers *out, lra_err *e)
     void *context[] = {out, s->model};
     int rc = lra_subject_each(&one, 1, ask_heads, context, e);
     if (rc == 0 && out->n_heads == 0) rc = lra_fail(e, "%s: there is no test example", s->title);
+    /* the size of the blocks depends on the numbers of heads */
+    if (rc == 0 && out->guessed) rc = lra_fail_absent(e, "the numbers of heads have no answer yet");
     return rc;
 }
 
@@ -178,7 +180,10 @@ int lra_map_block_get(const lra_subject *s, const lra_map_layers *layers, const 
     if (rc == 0)
         rc = lra_map_check_shape(&out->answer, lra_request_sequences(q), to - from,
                                  q->T + layers->extra, e);
-    if (rc != 0) return lra_fail_in(e, "layer '%s'", layers->layer[layer]);
+    if (rc != 0) {
+        lra_fail_in(e, "layer '%s'", layers->layer[layer]);
+        return rc;
+    }
     if (out->answer.dims[1] != layers->heads[layer])
         return lra_fail(e, "layer '%s' has %lld heads, expected %lld as for the first example",
                         layers->layer[layer], (long long)out->answer.dims[1],

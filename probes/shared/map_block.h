@@ -14,8 +14,10 @@ typedef struct {
     int64_t *heads;           /* (n) number of heads of each layer */
     int n_heads;              /* total number of heads */
     int64_t extra;            /* positions before the first token */
+    bool guessed;             /* true: a number of heads is not known (lra_answer.guessed) */
 } lra_map_layers;
-/* Determines the numbers of heads by requests for one row of the first test example. */
+/* Determines the numbers of heads by requests for one row of the first test example. Returns
+ * LRA_ABSENT if they have no answer yet, in a plan. */
 int lra_map_layers_open(const lra_subject *s, lra_map_layers *out, lra_err *e);
 void lra_map_layers_free(lra_map_layers *x);
 /* Converts the name of a layer to one for result files: lower case, with '-' for other characters.

@@ -99,6 +99,7 @@ typedef struct {
     int rank;
     int64_t dims[4];
     float *value;
+    bool guessed; /* true: a placeholder of a plan whose shape is not known yet (audit/offline.h) */
 } lra_answer;
 
 /* Weight of a pair (query, key) that the model's mask excludes, in an answer of attention(). */

@@ -38,6 +38,39 @@ done
 expect 0 '' "$probe" audit $data $parts --json --out memory --results memory
 cmp -s live.json out || complain "results differ after out_of_memory"
 
+# Attention and kernels: the numbers of heads are asked first, the matrices in the next round; with the initial weights.
+maps="--parts attention,kernels,position --examples 6"
+expect 0 '' "$probe" audit $data $maps --out mlive -- "$model"
+for round in 1 2 3; do
+    expect 0 '' "$probe" audit $data $maps --out maps --plan maps
+    [ $round -eq 1 ] || ! grep -q 'new: 0 ' out || complain "round $round has no request"
+    expect 0 '' "$probe" audit --answer maps -- "$model"
+done
+expect 0 '' "$probe" audit $data $maps --out maps --plan maps
+says 'without an answer: 0, new: 0 '
+expect 0 '' "$probe" audit $data $maps --out maps --results maps
+for table in attention kernels influence; do
+    expect 0 '' "$report" tables mlive --table $table --format csv
+    mv out live.csv
+    expect 0 '' "$report" tables maps --table $table --format csv
+    [ -s live.csv ] && cmp -s live.csv out || complain "offline $table differs from the live one"
+done
+[ ! -e maps/runs/*/scratch ] || complain "planning leaves files"
+# A part without an answer is left out, unless it is the only one.
+for f in maps/request/*; do if grep -aq '"op":"kernels"' "$f"; then rm "maps/result/$(basename "$f")"; fi; done
+expect 0 "part 'kernels': kernels of layer 'conv': a request has no answer yet: 'maps/result/[0-9]*.safetensors': left out" \
+    "$probe" audit $data $maps --out maps2 --results maps
+[ -e maps2/runs/*/attention.h5 ] || complain "attention is not measured without kernels"
+[ ! -e maps2/runs/*/kernels.h5 ] || complain "kernels without answers"
+expect 0 '' "$probe" audit $data --parts kernels --out maps3 --plan maps3
+for round in 1 2; do
+    expect 0 '' "$probe" audit --answer maps3 -- "$model"
+    expect 0 '' "$probe" audit $data --parts kernels --out maps3 --plan maps3
+done
+for f in maps3/request/*; do if grep -aq '"op":"kernels"' "$f"; then rm "maps3/result/$(basename "$f")"; fi; done
+"$probe" audit $data --parts kernels --out maps3 --results maps3 >out 2>err && complain "kernels without answers"
+grep -q "^lra-probe: part 'kernels': kernels of layer 'conv': a request has no answer yet" err || complain "$(cat err)"
+
 # Missing answers: parts that are complete are measured.
 last=$(ls plan/request | tail -1)
 mv "plan/result/$last" last
