@@ -98,14 +98,16 @@ static char *make_frame(lra_external *m, const lra_call *c, int64_t from, int64_
     return frame;
 }
 
-/* Sets the rows of attention matrices: the own token and the first one have half of the weight, so
- * that the matrix is causal. number (rows,last) */
+/* Sets the rows of attention matrices: half of the weight is on the own token, half on the token
+ * before it, so that the matrix is causal and agrees with any window of two tokens. number
+ * (rows,last) */
 static void fill_attention(const lra_call *c, int64_t rows, int64_t last, float *number)
 {
     memset(number, 0, (size_t)(rows * last) * sizeof *number);
     for (int64_t r = 0; r < rows; r++) {
-        number[r * last] += 0.5f;
-        number[r * last + c->from + r % (c->to - c->from)] += 0.5f;
+        int64_t at = c->from + r % (c->to - c->from), before = at > 0 ? at - 1 : at;
+        number[r * last + before] += 0.5f;
+        number[r * last + at] += 0.5f;
     }
 }
 

@@ -51,7 +51,9 @@ struct lra_call {
     const float *cotangent;
     int64_t draws, from, to;
     int64_t heads; /* of attention matrices; 0: not known yet */
-    bool guessed;  /* set if the answer of a message is a placeholder */
+    const int64_t
+        *window;  /* (2) window of the layer (lra_responder_facts.window). Nullable: none */
+    bool guessed; /* set if the answer of a message is a placeholder */
     lra_answer *answer;
 };
 

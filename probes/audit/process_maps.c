@@ -1,9 +1,11 @@
 /* Attention and kernels of an external model (process_call.h). */
+#include <math.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 #include "probes/audit/kernel_arrays.h"
 #include "probes/audit/process_call.h"
+#include "probes/shared/map_block.h"
 
 /* ---- attention ------------------------------------------------------------------------------- */
 
@@ -40,6 +42,26 @@ static int take_allowed(const lra_message *m, int rank, const int64_t *dims, flo
     const uint8_t *allowed = a->bytes;
     for (int64_t i = 0; i < a->n; i++)
         if (!allowed[i]) weight[i] = LRA_MASKED_WEIGHT;
+    return 0;
+}
+
+/* Sets the weights of the pairs outside the declared window of the layer. weight: (maps,Q,P) */
+static int apply_window(const lra_call *c, int64_t maps, float *weight, lra_err *e)
+{
+    int64_t Q = c->to - c->from, P = c->width, first = P - c->q->T;
+    for (int64_t x = 0; x < maps * Q; x++)
+        for (int64_t j = first; j < P && c->from + x % Q >= first; j++) {
+            int64_t back = c->from + x % Q - j;
+            float *w = &weight[x * P + j];
+            if (back <= c->window[0] && -back <= c->window[1]) continue;
+            if (fabsf(*w) > (float)lra_map_tolerance)
+                return lra_fail(e,
+                                "layer '%s': the weight of position %lld for query %lld is %.4g, "
+                                "outside of the window %lld:%lld of 'attn_window'",
+                                c->layer, (long long)(j - first), (long long)(j - first + back),
+                                (double)*w, (long long)c->window[0], (long long)c->window[1]);
+            *w = LRA_MASKED_WEIGHT;
+        }
     return 0;
 }
 
@@ -81,6 +103,8 @@ static int take_attention(lra_call *c, const lra_message *m, int64_t from, int64
     float *rows = lra_try_array(n * towers * H * Q * P, sizeof *rows, "attention", e);
     int rc = rows ? lra_message_floats(m, "attn", 4 + two, dims, rows, e) : LRA_FAILED;
     if (rc == 0) rc = take_allowed(m, 4 + two, dims, rows, e);
+    if (rc == 0 && c->window && !lra_safetensors_find(&m->t, "attn_allowed"))
+        rc = apply_window(c, n * towers * H, rows, e);
     if (rc == 0)
         lra_wire_scatter(c->answer->value, c->q, c->row + from, n, H * Q * P, sizeof *rows, rows);
     lra_free(rows);
@@ -121,6 +145,9 @@ int lra_external_attention(lra_responder *r, const lra_request *q, const char *l
                   .from = from,
                   .to = to,
                   .heads = k < 0 ? 0 : m->heads[k],
+                  .window = k < 0 || !r->facts.window || r->facts.window[2 * k] < 0
+                                ? NULL
+                                : r->facts.window + 2 * k,
                   .answer = out};
     lra_call_rows(&c);
     rc = lra_call_send(m, &c, e);

@@ -6,7 +6,8 @@
  * `place` (1: requests may contain position ids) and `width` (D of the features). Without `width`,
  * D is determined by a small request if the model answers `features`; otherwise `vjp` is not
  * possible. An answer to `attn` may contain `attn_allowed`, a BOOL array of its shape: 0 where the
- * mask of the model excludes a pair of positions. Arrays of `kernels`: kernel_arrays.h. A request
+ * mask of the model excludes a pair of positions; `attn_window` of `ready` declares windows instead
+ * (ready.h). Arrays of `kernels`: kernel_arrays.h. A request
  * of B rows is divided into messages of at most `batch` rows, which are distributed over the
  * copies. Messages, ids and answers do not depend on the number of copies. If a model answers
  * out_of_memory, the complete request is sent again with half as many rows per message, down to

@@ -1,6 +1,7 @@
 /* Writes and reads the messages of the handshake. */
 #include "probes/audit/ready.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
@@ -76,6 +77,20 @@ static void set_names(lra_config *meta, const char *key, int n, const char *cons
     lra_text_free(&list);
 }
 
+static void set_windows(lra_config *meta, const lra_responder_facts *f)
+{
+    lra_text list = {0};
+    for (int k = 0; k < f->n_attention_layers; k++) {
+        const int64_t *w = f->window + 2 * k;
+        if (w[0] < 0)
+            lra_text_add(&list, "%s-", k ? " " : "");
+        else
+            lra_text_add(&list, "%s%lld:%lld", k ? " " : "", (long long)w[0], (long long)w[1]);
+    }
+    if (list.s) lra_config_set(meta, "attn_window", list.s);
+    lra_text_free(&list);
+}
+
 /* Adds the keys that describe attention matrices and kernels. */
 static void add_layers(const lra_responder_facts *f, lra_config *meta)
 {
@@ -84,6 +99,7 @@ static void add_layers(const lra_responder_facts *f, lra_config *meta)
         set_names(meta, "feature_layers", f->n_feature_layers, f->feature_layer);
     if (f->answers & LRA_ANSWERS_ATTENTION) {
         set_names(meta, "attn_layers", f->n_attention_layers, f->attention_layer);
+        if (f->window) set_windows(meta, f);
         lra_config_set_int(meta, "attn_prepended", f->prepended);
         lra_config_set(meta, "attn_rows", row_sums[f->row_sums]);
     }
@@ -179,6 +195,45 @@ static void free_names(int n, char **name)
     lra_free(name);
 }
 
+/* Reads a word of attn_window: A:B, W or -; to: (2). Returns false if it is none of these. */
+static bool read_window(const char *word, int64_t to[2])
+{
+    int end = 0;
+    long long a, b;
+    to[0] = to[1] = -1;
+    if (strcmp(word, "-") == 0) return true;
+    if (strspn(word, "0123456789:") != strlen(word) || strlen(word) > 30) return false;
+    if (sscanf(word, "%lld:%lld%n", &a, &b, &end) == 2 && !word[end]) {
+        to[0] = a, to[1] = b;
+        return true;
+    }
+    if (sscanf(word, "%lld%n", &a, &end) != 1 || word[end]) return false;
+    to[0] = to[1] = a;
+    return true;
+}
+
+static int read_windows(lra_ready *r, lra_err *e)
+{
+    lra_responder_facts *f = &r->facts;
+    const char *list = lra_config_text_or(r->meta, "attn_window", "");
+    char **word = NULL;
+    int n = 0, layers = f->n_attention_layers, rc = read_names("attn_window", list, &n, &word, e);
+    if (rc == 0 && n > 1 && n != layers)
+        rc = lra_fail(
+            e, "'ready': 'attn_window' has %d words, expected 1 or one for each of %d layers", n,
+            layers);
+    if (rc == 0 && n) r->window = lra_alloc_array(2 * (size_t)layers + 1, sizeof *r->window);
+    for (int k = 0; k < layers && n && rc == 0; k++)
+        if (!read_window(word[n > 1 ? k : 0], r->window + 2 * k))
+            rc = lra_fail(e,
+                          "'ready': 'attn_window' has '%.40s', expected A:B (tokens before and "
+                          "after a query), a number, or -",
+                          word[n > 1 ? k : 0]);
+    f->window = r->window;
+    free_names(n, word);
+    return rc;
+}
+
 /* Reads the keys that describe attention matrices and kernels; without attn_layers or kernel_layers
  * the names of `layers` are used. */
 static int read_layers(lra_ready *r, lra_err *e)
@@ -258,6 +313,7 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
     if (rc == 0) rc = read_optional(m, "inflight", MOST_INFLIGHT, &inflight, e);
     if (rc == 0) rc = read_optional(m, "attn_prepended", 1 << 10, &f->prepended, e);
     if (rc == 0) rc = read_layers(r, e);
+    if (rc == 0) rc = read_windows(r, e);
     if (rc == 0) rc = compare(f, t, e);
     f->mask = r->mask = mask != 0, f->causal = causal != 0;
     f->next = next != 0, f->has_bos = bos >= 0, f->bos = (int32_t)bos;
@@ -277,6 +333,7 @@ void lra_ready_free(lra_ready *r)
     free_names(r->facts.n_attention_layers, r->attention_layer);
     free_names(r->facts.n_kernel_layers, r->kernel_layer);
     free_names(r->facts.n_feature_layers, r->feature_layer);
+    lra_free(r->window);
     lra_config_free(r->meta);
     *r = (lra_ready){.inflight = 0};
 }

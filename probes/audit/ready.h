@@ -3,6 +3,9 @@
  *   attn_layers, kernel_layers   names of the layers, separated by blanks (default: `layers`)
  *   feature_layers               layers that `features` and `vjp` accept as `layer`, in the order of
  *                                the model (default: none)
+ *   attn_window                  for each layer of attn_layers, or one word for all: A:B, the mask
+ *                                admits at most A tokens before a query and B after it; W = W:W; -
+ *                                no window (default: -). `attn_allowed` of an answer has priority
  *   attn_prepended               positions before the first token: class tokens (default 0)
  *   attn_rows                    sums of the rows: 1 (default), any or raw (lra_row_sums)
  *   uncovered                    layers that mix positions without a kernel; "": none */
@@ -32,6 +35,7 @@ typedef struct {
     int inflight;      /* number of requests that the model accepts at a time */
     lra_config *meta;  /* all keys of `ready` */
     char **layer, **attention_layer, **kernel_layer, **feature_layer;
+    int64_t *window; /* facts.window */
 } lra_ready;
 
 enum { LRA_PROTOCOL = 1 };

@@ -289,7 +289,8 @@ int lra_influence_measure(lra_influence *p, bool optional, lra_err *e)
         if (rc == 0) lra_note("wrote %s", path);
     } else if (rc == 0 && all == 0 && !dry) {
         if (checked) rc = lra_influence_save(p, e);
-        lra_note("%s: %s", checked ? "new checks, measurements unchanged" : "unchanged", path);
+        if (lra_file_exists(path))
+            lra_note("%s: %s", checked ? "new checks, measurements unchanged" : "unchanged", path);
     }
     lra_free(path);
     return rc;

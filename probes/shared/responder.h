@@ -73,6 +73,9 @@ typedef struct {
     const char *const *attention_layer, *const *kernel_layer;
     int n_feature_layers; /* layers for features() and vjp(), in the order of the model */
     const char *const *feature_layer;
+    /* (n_attention_layers,2) largest number of tokens before and after a query that the mask of the
+     * layer admits; -1: no limit. Nullable: no layer has a window */
+    const int64_t *window;
     int64_t prepended; /* positions before the first token in attention matrices: class tokens */
     lra_row_sums row_sums; /* sums of the rows of attention matrices */
     /* Layers that mix positions without a kernel, as text; "": none. Nullable: unknown */

@@ -45,6 +45,13 @@ expect 0 'unchanged: ' "$probe" audit $data --name later --parts position --exam
 expect 0 '' "$report" tables o/runs/file-user.later-* --table checks
 says '^deterministic  *passed'
 rm -r o/runs/file-user.later-*
+# Equal weights within the declared window of the attention are uniform weights; weights outside of it are an error.
+expect 0 '' "$probe" audit $data --name window --parts attention --examples 8 -- "$model" window
+says 'layer0.head0\|conv.head0'
+says 'dist.mean.rel  *1.000  *1.000-1.000'
+"$probe" audit $data --name narrow --no-check --parts attention --examples 8 -- "$model" narrow >out 2>err && complain "weights outside of the window"
+grep -q "outside of the window 2:0 of 'attn_window'" err || complain "$(cat err)"
+rm -r o/runs/file-user.window-*
 # Distances by layer, of a model that names its layers: a table, a figure, a section of the page.
 expect 0 '' "$probe" audit $data --name layers --parts layers,jacobian -- "$model" layers
 says 'layers.embed  *self  *1.000 '
