@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/base/core/config.h"
 #include "kernels/base/core/mem.h"
 #include "reports/views/attention_map.h"
 #include "reports/draw/figure.h"
@@ -85,19 +86,32 @@ static void add_data(lra_text *t, const row *r)
     }
 }
 
-/* Smallest distance, at least 4, from which all decaying heads have factors below the axis. */
+/* Largest distance of the axis: all distances if a head with a decay stays above least_factor,
+ * else the smallest one, at least 4, at which all heads with a decay are below it. Heads that
+ * keep half of their scores at all distances count only if there are no others. */
 static int64_t farthest(const row *r)
 {
     int64_t far = 4, T = r->eld[0]->dims[0];
+    bool any = false;
     for (int i = 0; i < r->n; i++) {
         const float *factor = r->eld[i]->value;
         int64_t d = 0;
         while (d < T && factor[d] >= least_factor) d++;
-        if (d < T && d > far)
-            far = d; /* heads whose factors stay above the axis do not limit the distance */
+        any = any || factor[T - 1] < 0.5F;
+        if (d < T && d > far) far = d;
         if (d == T && factor[T - 1] < 0.5F) far = T;
     }
-    return far < T ? far : T - 1;
+    return any && far < T ? far : T - 1;
+}
+
+/* Smallest factor of the axis: least_factor, or, if all factors are above 0.01, just below the
+ * smallest one. */
+static double lowest(const row *r)
+{
+    int64_t T = r->eld[0]->dims[0];
+    double least = 1;
+    for (int i = 0; i < r->n; i++) least = fmin(least, (double)r->eld[i]->value[T - 1]);
+    return least > 0.01 && least < 1 ? pow(least, 1.2) : least_factor;
 }
 
 /* Draws the curves of all heads on a logarithmic axis, where heads differ by their slopes; on a
@@ -105,12 +119,17 @@ static int64_t farthest(const row *r)
 static void add_curves(lra_plot *f, const row *r, int block)
 {
     lra_text *t = &f->script;
+    double low = lowest(r);
+    bool wide = low <= least_factor;
     lra_text_add(t,
                  "set grid ytics\nset border 3 lw 1\nset xrange [0:%lld]\nset logscale y 10\n"
-                 "set yrange [%g:1.5]\nset xtics %s nomirror out\n"
-                 "set ytics ('1' 1, '1e-3' 1e-3, '1e-6' 1e-6, '1e-9' 1e-9, '1e-12' 1e-12) nomirror "
+                 "set yrange [%g:%g]\nset xtics %s nomirror out\nset ytics (%s) nomirror "
                  "out\nplot ",
-                 (long long)farthest(r), least_factor, farthest(r) > 12 ? "autofreq" : "1");
+                 (long long)farthest(r), low, wide ? 1.5 : pow(low, -0.05),
+                 farthest(r) > 12 ? "autofreq" : "1",
+                 wide ? "'1' 1, '1e-3' 1e-3, '1e-6' 1e-6, '1e-9' 1e-9, '1e-12' 1e-12"
+                      : "'1' 1, '0.9' 0.9, '0.8' 0.8, '0.7' 0.7, '0.6' 0.6, '0.5' 0.5, '0.4' 0.4, "
+                        "'0.3' 0.3, '0.2' 0.2, '0.1' 0.1, '0.01' 0.01");
     for (int i = 0; i < r->n; i++)
         lra_text_add(
             t,
@@ -143,6 +162,20 @@ static int entries_of(const row *r, lra_plot_entry *entry)
     return r->n;
 }
 
+/* Name of a row, with its variant of alpha, also if that is the default. The caller frees it. */
+static char *name_of(const row *r)
+{
+    char *model = lra_model_shown(r->name, r->run->model, r->run->config);
+    if (strstr(model, "alpha=")) return model;
+    lra_err e;
+    lra_config *c = lra_config_parse(r->run->config, &e);
+    char *name = lra_format("%s alpha=%s", model,
+                            c ? lra_config_text_or(c, "model.alpha", "literal") : "literal");
+    lra_config_free(c);
+    lra_free(model);
+    return name;
+}
+
 static void say_axes(lra_plot *f, double curves, double maps)
 {
     lra_text *t = &f->script;
@@ -170,7 +203,7 @@ static void add_script(lra_plot *f, int n, const row *list)
     lra_plot_legend(f, left, top, n_entries, entry);
     say_axes(f, 0.5 * (left + maps - between), 0.5 * (maps + right));
     for (int i = 0, block = 0; i < n; i++, y -= high + apart) {
-        char *model = lra_model_shown(list[i].name, list[i].run->model, list[i].run->config);
+        char *model = name_of(&list[i]);
         lra_plot_axis(f, 0.3, y - 0.5 * high, model);
         lra_free(model);
         lra_plot_box(f, left, maps - between, y - high + 0.1, y - above);

@@ -237,6 +237,37 @@ TEST(the_last_of_many_heads_decays)
     lra_free_large(data);
 }
 
+/* The readings of alpha with eight heads and 64 tokens. Their axes include the curves: literal falls
+ * below 1e-12 within 4 tokens, scale keeps more than 0.9 at all distances, and geo is between. */
+TEST(readings_of_alpha)
+{
+    static const char *const range[] = {"set xrange [0:4]\n", "set xrange [0:63]\n",
+                                        "set xrange [0:63]\n"},
+                             *const ticks[] = {"'1e-12' 1e-12)", "'0.9' 0.9", "'1e-12' 1e-12)"},
+                             *const title[] = {"'H7: 6.91'", "'H7: 0.001'", "'H7: 0.00781'"};
+    for (int reading = 0; reading < 3; reading++) {
+        lra_probe_result *p = probe("attention");
+        for (int h = 0; h < 8; h++) {
+            double share = h / 7., eld[64];
+            double alpha = h == 0         ? 0
+                           : reading == 0 ? -log(0.001 * share)
+                           : reading == 1 ? -log(1 - (1 - exp(-0.001)) * share)
+                                          : pow(2, -h);
+            for (int d = 0; d < 64; d++) eld[d] = exp(-alpha * d);
+            char *name = lra_format("layer0.head%d", h);
+            add_array(lra_probe_unit_new(p, name), "eld", 64, 0, eld);
+            lra_free(name);
+        }
+        char *data, *script = draw(&lra_figure_las_2, 1, &p, &data);
+        assert_non_null(strstr(script, range[reading]));
+        assert_non_null(strstr(script, ticks[reading]));
+        assert_non_null(strstr(script, title[reading]));
+        assert_non_null(strstr(script, " alpha=literal'"));
+        lra_free_large(script);
+        lra_free_large(data);
+    }
+}
+
 TEST(all_of_many_heads_are_in_the_mean)
 {
     lra_probe_result *p = many_heads();
