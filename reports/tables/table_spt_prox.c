@@ -1,15 +1,15 @@
 /* Table spt-prox: does self-pretraining turn absolute positions into attention to near tokens?
- * Distance of attention relative to uniform weights, and the shares of position and content in its
- * weights, with random, pretrained and fine-tuned weights and after training from scratch: means
- * over all heads; and the paired differences. Runs that differ only in their seed are combined.
- * Source of the numbers: lra-probe attention. The question is from this project; the runs are those
- * of "Never Train from Scratch" (Amos et al. 2024). */
+ * Distance of attention, kernels and Jacobians relative to uniform weights, and the shares of
+ * position and content in attention weights, with random, pretrained and fine-tuned weights and
+ * after training from scratch: means over all heads or layers; and the paired differences. Runs
+ * that differ only in their seed are combined. Source of the numbers: lra-probe attention,
+ * kernels and influence. The question is from this project; the runs are those of "Never Train
+ * from Scratch" (Amos et al. 2024). */
 #include <math.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 #include "reports/views/measurement_columns.h"
-#include "reports/views/model_names.h"
 #include "reports/views/weight_phases.h"
 #include "reports/report.h"
 
@@ -24,6 +24,7 @@ static lra_table *new_table(const char *title, const char *what, const char *key
     lra_columns_add(&c, "task", "task");
     lra_columns_add(&c, "", "preset");
     lra_columns_add(&c, "pretraining", "objective");
+    lra_columns_add(&c, "measured", "measured");
     lra_columns_add(&c, what, key);
     lra_columns_add(&c, "seeds", "seeds");
     for (int i = 0; i < IDS; i++) {
@@ -37,10 +38,13 @@ static void begin_row(lra_table *t, const lra_phase_pair *p, const char *what)
 {
     const lra_probe_result *r = p->tuned->seed[0];
     lra_table_row(t);
-    lra_table_model(t, p->scratch->name, r->model, r->config);
+    char *model = lra_phase_model(p);
+    lra_table_cell(t, "%s", model);
+    lra_free(model);
     lra_table_cell(t, "%s", r->task);
     lra_table_cell(t, "%s", r->preset);
     lra_table_cell(t, "%s", *p->objective ? p->objective : "-");
+    lra_table_cell(t, "%s", lra_phase_parts(p));
     lra_table_cell(t, "%s", what);
 }
 
@@ -60,7 +64,9 @@ static void add_phases(lra_table *t, const lra_phase_pair *p)
     for (int k = 0; k < LRA_PHASES; k++) {
         lra_measurement f[IDS];
         for (int i = 0; i < IDS; i++) f[i] = lra_phase_value(p, (lra_phase)k, ids[i], -1);
-        begin_row(t, p, lra_phase_names[k]);
+        begin_row(t, p,
+                  k == LRA_PHASE_SCRATCH && p->control ? "control, from scratch"
+                                                       : lra_phase_names[k]);
         add_values(t, f);
     }
 }
@@ -96,12 +102,12 @@ static void add_answers(lra_table *t, int n, const lra_phase_pair *pairs)
                                              ids[0]);
         const char *answer = isnan(f.value)               ? "no seed in common"
                              : isnan(f.lo) || isnan(f.hi) ? "one seed: no interval"
-                             : f.hi < 0                   ? "attention is nearer"
-                             : f.lo > 0                   ? "attention is farther"
+                             : f.hi < 0                   ? "nearer"
+                             : f.lo > 0                   ? "farther"
                                                           : "no significant change";
-        char *model = lra_model_shown(pairs[i].scratch->name, r->model, r->config);
-        lra_table_note(t, "%s, %s\tpretrained - random, dist/uniform %+.3f: %s", model, r->task,
-                       f.value, answer);
+        char *model = lra_phase_model(&pairs[i]);
+        lra_table_note(t, "%s, %s\t%s, pretrained - random: dist/uniform %+.3f, %s", model, r->task,
+                       lra_phase_parts(&pairs[i]), f.value, answer);
         lra_free(model);
     }
 }
@@ -114,9 +120,10 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     int n = lra_phase_pairs(n_cells, cells, &pairs);
     if (n) {
         *list = lra_alloc_array(2, sizeof **list);
-        (*list)[0] = new_table("Attention in the phases of self-pretraining: means over heads",
-                               "weights", "weights");
-        (*list)[1] = new_table("Attention in the phases of self-pretraining: paired differences",
+        (*list)[0] = new_table(
+            "Distances in the phases of self-pretraining: means over heads or layers", "weights",
+            "weights");
+        (*list)[1] = new_table("Distances in the phases of self-pretraining: paired differences",
                                "difference", "difference");
         for (int i = 0; i < n; i++) {
             add_phases((*list)[0], &pairs[i]);
@@ -124,9 +131,11 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         }
         add_answers((*list)[1], n, pairs);
         lra_note_measurements((*list)[0], IDS, ids, false);
-        lra_table_note((*list)[0],
-                       "weights\trandom: before training from scratch; pretrained: before "
-                       "fine-tuning; all on inputs without masks");
+        lra_table_note(
+            (*list)[0],
+            "weights\trandom: before training from scratch; pretrained: before "
+            "fine-tuning; control: trained for the steps of both phases; all on inputs without "
+            "masks");
         for (int k = 0; k < 2; k++)
             lra_table_note((*list)[k], "CI\t95 %% interval over seeds; none for one seed");
     }
@@ -139,5 +148,6 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 }
 
 const lra_report_table lra_table_spt_prox = {
-    "spt-prox", "distance and content of attention: random, pretrained, fine-tuned, from scratch",
-    make, LRA_FROM_ATTENTION, NULL};
+    "spt-prox",
+    "distance of attention, kernels, Jacobian: random, pretrained, fine-tuned, from scratch", make,
+    LRA_FROM_RESULTS_AND_PROBES, NULL};

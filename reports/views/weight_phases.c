@@ -1,4 +1,4 @@
-/* Finds the phases of self-pretraining in attention files (weight_phases.h). */
+/* Finds the phases of self-pretraining in files of probes (weight_phases.h). */
 #include "reports/views/weight_phases.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "kernels/base/core/config.h"
 #include "kernels/base/core/mem.h"
+#include "reports/views/model_names.h"
 
 const char *const lra_phase_names[LRA_PHASES] = {"random", "pretrained", "fine-tuned",
                                                  "from scratch"};
@@ -47,9 +48,9 @@ static char *model_settings(const lra_probe_result *r)
 static bool same_model(const lra_probe_result *a, const lra_probe_result *b)
 {
     char *x = model_settings(a), *y = model_settings(b);
-    bool same = strcmp(x, y) == 0 && strcmp(a->task, b->task) == 0 &&
-                strcmp(a->preset, b->preset) == 0 && strcmp(a->model, b->model) == 0 &&
-                strcmp(a->fingerprint, b->fingerprint) == 0;
+    bool same = strcmp(x, y) == 0 && strcmp(a->probe, b->probe) == 0 &&
+                strcmp(a->task, b->task) == 0 && strcmp(a->preset, b->preset) == 0 &&
+                strcmp(a->model, b->model) == 0 && strcmp(a->fingerprint, b->fingerprint) == 0;
     lra_free(x);
     lra_free(y);
     return same;
@@ -99,7 +100,8 @@ int lra_phase_pairs(int n, const lra_probe_cell *cells, lra_phase_pair **pairs)
             if (w > best) best = w, scratch = &cells[k];
         }
         if (!scratch) continue;
-        (*pairs)[found] = (lra_phase_pair){.tuned = &cells[i], .scratch = scratch};
+        (*pairs)[found] = (lra_phase_pair){
+            .tuned = &cells[i], .scratch = scratch, .control = best > 1};
         find_objective(n, cells, &(*pairs)[found++]);
     }
     return found;
@@ -107,29 +109,53 @@ int lra_phase_pairs(int n, const lra_probe_cell *cells, lra_phase_pair **pairs)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Length of the name of the layer in the name of a head, "LAYER.headN"; 0: not a head. */
-static size_t layer_of(const char *unit)
+/* Number of characters that name the layer of a unit: of a head "LAYER.headN", of a kernel all; 0:
+ * not a measured part. */
+static size_t layer_of(const lra_probe_result *r, int unit)
 {
-    const char *at = strstr(unit, ".head");
-    return at ? (size_t)(at - unit) : 0;
+    const char *name = r->unit[unit]->name, *head = strstr(name, ".head");
+    if (strcmp(r->probe, "attention") == 0) return head ? (size_t)(head - name) : 0;
+    if (strcmp(r->probe, "influence") == 0) return strcmp(name, "jacobian") == 0 ? strlen(name) : 0;
+    return strcmp(name, "model") == 0 ? 0 : strlen(name);
 }
 
-/* True if head u of a run begins a new layer. */
+char *lra_phase_model(const lra_phase_pair *p)
+{
+    const lra_probe_result *r = p->tuned->seed[0];
+    char *name = lra_copy_text(p->scratch->name), *at = strstr(name, " epochs=");
+    if (at) {
+        size_t n = 1 + strcspn(at + 1, " ");
+        memmove(at, at + n, strlen(at + n) + 1);
+    }
+    char *shown = lra_model_shown(name, r->model, r->config);
+    lra_free(name);
+    return shown;
+}
+
+const char *lra_phase_parts(const lra_phase_pair *p)
+{
+    const char *probe = p->tuned->seed[0]->probe;
+    return strcmp(probe, "attention") == 0   ? "attention heads"
+           : strcmp(probe, "influence") == 0 ? "Jacobian"
+                                             : "kernels";
+}
+
+/* True if part u of a run begins a new layer. */
 static bool begins_layer(const lra_probe_result *r, int u, int before)
 {
-    size_t n = layer_of(r->unit[u]->name);
-    return before < 0 || n != layer_of(r->unit[before]->name) ||
+    size_t n = layer_of(r, u);
+    return before < 0 || n != layer_of(r, before) ||
            strncmp(r->unit[u]->name, r->unit[before]->name, n) != 0;
 }
 
-/* Mean over the heads of a layer of one run; *layers: number of layers. Nullable: id, layers */
-static double over_heads(const lra_probe_result *r, bool initial, const char *id, int layer,
+/* Mean over the parts of a layer of one run; *layers: number of layers. Nullable: id, layers */
+static double over_parts(const lra_probe_result *r, bool initial, const char *id, int layer,
                          int *layers)
 {
     double sum = 0;
     int known = 0, at = -1, before = -1;
     for (int u = 0; u < r->n_units; u++) {
-        if (!layer_of(r->unit[u]->name)) continue;
+        if (!layer_of(r, u)) continue;
         at += begins_layer(r, u, before);
         before = u;
         const lra_measurement *f = id ? lra_probe_measurement(r->unit[u], id) : NULL;
@@ -144,7 +170,7 @@ static double over_heads(const lra_probe_result *r, bool initial, const char *id
 int lra_phase_layers(const lra_phase_pair *p)
 {
     int layers;
-    over_heads(p->tuned->seed[0], false, NULL, -1, &layers);
+    over_parts(p->tuned->seed[0], false, NULL, -1, &layers);
     return layers;
 }
 
@@ -155,7 +181,7 @@ static const lra_probe_cell *cell_of(const lra_phase_pair *p, lra_phase phase)
 
 static double value_of(const lra_probe_result *r, lra_phase phase, const char *id, int layer)
 {
-    return over_heads(r, phase == LRA_PHASE_RANDOM || phase == LRA_PHASE_PRETRAINED, id, layer,
+    return over_parts(r, phase == LRA_PHASE_RANDOM || phase == LRA_PHASE_PRETRAINED, id, layer,
                       NULL);
 }
 

@@ -1,4 +1,4 @@
-/* Weights of one architecture in the phases of self-pretraining, from attention files: random,
+/* Weights of one architecture in the phases of self-pretraining, from files of probes: random,
  * pretrained, fine-tuned, and trained from scratch. A fine-tuned run ('train --from') starts with
  * the pretrained weights, a run from scratch with random ones. Both are measured on the same inputs
  * without masks; the file of the pretraining run itself describes masked inputs. */
@@ -20,19 +20,26 @@ extern const char *const lra_phase_names[LRA_PHASES]; /* "random", "pretrained",
  * (--matched) if there is one. */
 typedef struct {
     const lra_probe_cell *tuned, *scratch;
-    /* objective of pretraining, such as "pretrain-masked", from the file of the pretraining run; "":
-     * its file is not among the cells */
+    /* objective of pretraining, such as "pretrain-masked", from the file of the pretraining run;
+     * "": its file is not among the cells */
     char objective[32];
+    bool control; /* scratch is the control (--matched) */
 } lra_phase_pair;
-/* Finds the pairs among n cells with the same task, data, preset and model; returns their number.
- * Names of models can differ in the words for training. The caller frees the list with
+/* Finds the pairs among n cells of the same probe, task, data, preset and model; returns their
+ * number. Names of models can differ in the words for training. The caller frees the list with
  * lra_free(). */
 int lra_phase_pairs(int n, const lra_probe_cell *cells, lra_phase_pair **pairs);
 
-/* Number of layers with heads, units LAYER.headN. */
+/* Name of the model, with the settings in which it differs from others, without those of
+ * training. The caller frees it. */
+char *lra_phase_model(const lra_phase_pair *p);
+/* The measured parts of the model: "attention heads", "kernels" (one unit per layer), or
+ * "Jacobian" of the complete model (probe influence). */
+const char *lra_phase_parts(const lra_phase_pair *p);
+/* Number of layers with such parts. */
 int lra_phase_layers(const lra_phase_pair *p);
-/* A measurement of a phase: mean over the heads of a layer, or of all layers (layer -1), then over
- * seeds, with the interval over seeds. NAN: no head has it. */
+/* A measurement of a phase: mean over the parts of a layer, or of all layers (layer -1), then over
+ * seeds, with the interval over seeds. NAN: no part has it. */
 lra_measurement lra_phase_value(const lra_phase_pair *p, lra_phase phase, const char *id,
                                 int layer);
 /* Difference `phase` minus `from`, paired by seed where both have the seed. */

@@ -128,6 +128,11 @@ TEST(the_control_is_preferred)
         int n = lra_probe_cells(3, list, &cells);
         assert_int_equal(lra_phase_pairs(n, cells, &pairs), 1);
         assert_string_equal(pairs[0].objective, "");
+        assert_int_equal(pairs[0].control, own);
+        assert_string_equal(lra_phase_parts(&pairs[0]), "attention heads");
+        char *model = lra_phase_model(&pairs[0]);
+        assert_string_equal(model, "resconv K = 5");
+        lra_free(model);
         near(lra_phase_value(&pairs[0], LRA_PHASE_SCRATCH, "dist.mean.rel", -1).value,
              own ? 0.8 : 0.9);
         lra_free(pairs);
@@ -153,7 +158,7 @@ TEST(the_table_answers_the_question)
     make_files(list);
     const lra_report_input in = {.probes = list, .n_probes = FILES};
     char *text = printed(&lra_table_spt_prox, &in);
-    assert_non_null(strstr(text, "attention is nearer"));
+    assert_non_null(strstr(text, "dist/uniform -0.300, nearer"));
     assert_non_null(strstr(text, "pretrain-masked"));
     free(text);
     char *data, *script = drawn_figure(&lra_figure_spt_prox, &in, &data);
