@@ -30,7 +30,7 @@ lra_positions lra_benchmark_positions(const lra_config *c);
 lra_classifier lra_benchmark_classifier(const lra_config *c);
 /* returns -1: the reach is unbounded */
 int64_t lra_benchmark_reach(const lra_config *c);
-/* `unmasked` of models with the key LRA_BENCHMARK_MASKED */
+/* lra_model.unmasked of models with the key LRA_BENCHMARK_MASKED */
 bool lra_benchmark_unmasked(const lra_config *c);
 
 /* Keys of models with these blocks. */

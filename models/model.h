@@ -139,11 +139,12 @@ typedef struct {
 #include "models/models.def"
 #undef LRA_MODEL
 
-/* Functions for `position_dependent`: of encoders that always have blocks, and of encoders that
- * have blocks if the key `chunk` is set. */
+/* Functions for lra_model.position_dependent: of encoders that always have blocks, and of encoders
+ * that have blocks if the key `chunk` is set. */
 bool lra_always_position_dependent(const lra_config *c);
 bool lra_chunks_position_dependent(const lra_config *c);
-/* Functions for `period`: of encoders whose block size is the key `block`, or the key `chunk`. */
+/* Functions for lra_model.period: of encoders whose block size is the key `block`, or the key
+ * `chunk`. */
 int64_t lra_block_period(const lra_config *c, int64_t T_max);
 int64_t lra_chunk_period(const lra_config *c, int64_t T_max);
 /* Returns the period in tokens of the encoder's dependence on the position; 0: no dependence; -1:

@@ -87,7 +87,7 @@ typedef struct {
 int lra_network_check(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                       lra_err *e);
 
-/* Builds the complete network for B rows of length T. The caller frees `graph`. */
+/* Builds the complete network for B rows of length T. The caller frees lra_network.graph. */
 lra_network lra_network_build(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                               const lra_network_spec *s, int64_t B, int64_t T);
 /* Returns true if position embeddings are added to the inputs. */

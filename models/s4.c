@@ -6,8 +6,8 @@
  * version=v4, v3, v1: parameters as in these versions of the public code; papers that use v1 set
  * causal=1 and gate=0.
  * Source: Gu et al. 2022, Efficiently Modeling Long Sequences with Structured State Spaces, and its
- * later code.  Differences: inputs longer than L are not supported; the third dropout of v4, before
- * GELU, is a key with default 0. */
+ * later code.  Differences: inputs longer than the longest length of the task are not supported;
+ * the third dropout of v4, before GELU, is a key with default 0. */
 #include <math.h>
 
 #include "kernels/graph/op.h"

@@ -293,7 +293,7 @@ int lra_listops_write(const char *path, const lra_sequences *r, lra_err *e)
     int rc = 0;
     int64_t *arity = NULL;
     for (int64_t i = 0; i < r->n && rc == 0; i++) {
-        int64_t n = r->start[i + 1] - r->start[i] - 1; /* tokens without <eos> */
+        int64_t n = r->start[i + 1] - r->start[i] - 1; /* number of tokens without <eos> */
         arity = lra_resize(arity, (size_t)(2 * n + 2) * sizeof *arity);
         add_row(&t, r->token + r->start[i], n, r->label[i], arity);
         if (t.n < (1 << 20) && i + 1 < r->n) continue;

@@ -26,7 +26,7 @@ typedef struct {
     bool permuted;
     /* Batches also contain tokens if the input of the model is one real number per token. */
     bool levels;
-    /* share of the rows that is used: the first of numpy's permutation with seed 42; 0: all */
+    /* share of the rows that is used: the first rows of numpy's permutation with seed 42; 0: all */
     double fraction;
     /* Only if not training: number of rows (of a stream: windows) in a random sample, which is
      * keyed by the fingerprint of the data and sample_seed; 0: all. stratified: the share of every

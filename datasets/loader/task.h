@@ -188,7 +188,7 @@ lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);
 
 /* Returns the maximum length of a model input in tokens for data of these parameters. */
 int64_t lra_task_longest(const lra_task *t, const lra_config *c);
-/* Functions for data.longest of tasks that have such a parameter. */
+/* Functions for data.longest of tasks whose maximum length is one of their parameters. */
 int64_t lra_longest_length(const lra_config *c);  /* returns the parameter "length" */
 int64_t lra_longest_context(const lra_config *c); /* returns the parameter "context" */
 /* Returns true if the key is one of the words, which are separated by blanks ("level size").

@@ -172,7 +172,7 @@ static bool fits(const lra_data_column *c, lra_own_input input)
     return c->kind == LRA_DATA_COLUMN_VALUES || c->kind == LRA_DATA_COLUMN_IDS;
 }
 
-/* Returns the column with the first of these names that exists, ignoring case; NULL: there is
+/* Returns the column with the first name of `names` that exists, ignoring case; NULL: there is
  * none. */
 static const lra_data_column *known(const lra_data_columns *c, const char *const *names)
 {

@@ -41,7 +41,7 @@ void lra_own_free(lra_own *own);
 /* Returns the properties as "key=value" lines: first those that determine the meaning of the rows,
  * then those for messages, whose keys begin with "note.". The caller frees the text. */
 char *lra_own_text(const lra_own *own);
-/* Parses such a text, which may come from a file of the user. */
+/* Parses a text of lra_own_text(), which may come from a file of the user. */
 int lra_own_parse(const char *text, lra_own *own, lra_err *e);
 /* Returns the number of bytes of the text before the first key "note."; only these are part of the
  * fingerprint. */

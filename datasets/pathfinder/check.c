@@ -136,8 +136,8 @@ static expectation generate(const lra_pathfinder_spec *s, int64_t n, lra_pathfin
                                             pixel + (size_t)i * pixels, NULL);
         lra_pathfinder_sheet_free(sheet);
     }
-    /* At most 2,000 generated images are traced; the error in check_labels() includes their
-     * number. */
+    /* At most 2,000 generated images are traced; the standard error in check_labels() includes that
+     * of their share. */
     expectation x = {.n = n_traced(n < 2000 ? n : 2000, s->size->window)};
     sum_up(s->size, pixel, n, to, NULL);
     x.right = count_confirmed(s, pixel, label, x.n);

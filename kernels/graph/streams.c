@@ -1,9 +1,9 @@
 /* Assigns nodes to a side stream: nodes whose results are not read before the parameters change
  * (mainly weight gradients), and nodes that only these read, if their results are not larger than
  * those of their readers. Side-stream nodes run one after another, each as soon as all preceding
- * main-stream nodes are done. The main stream waits for them before the optimiser update, or
- * earlier when `most` of them are unfinished. Until then no other node may write to memory that
- * they read or write. */
+ * main-stream nodes are done. The main stream waits for them before the optimiser update. It waits
+ * earlier if the number of unfinished nodes reaches the maximum of the device. Until then no other
+ * node may write to memory that they read or write. */
 #include "kernels/graph/graph_impl.h"
 
 /* Position of the first call that changes a parameter or a state. */

@@ -42,9 +42,10 @@ typedef struct {
     lra_progress *progress;
     lra_run_reporter *reporter;
     int64_t examples;
-    /* peak: FLOP/s of the device, 0: not shown; FLOPs and computing time (s) of this session */
+    /* peak: FLOP/s of the device, 0: not shown; flops, busy: FLOPs and computing time in seconds of
+     * this session */
     double peak, flops, busy;
-    /* start of this session and time of the last checkpoint, monotonic seconds */
+    /* started: start of this session; saved: time of the last checkpoint; in monotonic seconds */
     double started, saved;
     char *log_path;
 } run;

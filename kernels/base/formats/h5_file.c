@@ -1,5 +1,5 @@
-/* HDF5: initialisation of the library without messages of its own, its error reasons, types,
- * closing of files. */
+/* Initialises the HDF5 library without messages of its own, reads the reasons of its errors, maps
+ * types, and closes files. */
 #include <errno.h>
 #include <string.h>
 

@@ -26,7 +26,7 @@ int lra_cpu_count(void)
         }
     }
     if (f) fclose(f);
-    free(line); /* getline() allocated it */
+    free(line); /* allocated by getline() */
     if (allowed > 0) return allowed;
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;

@@ -198,8 +198,8 @@ static inline void write_kernels(real *k, real *behind, int64_t w, int64_t T, in
     }
 }
 
-/* Transforms x, multiplies it by k (or conj k), and transforms it back. `at`: index of the first of
- * these stages; n: numbers of the transform. */
+/* Transforms x, multiplies it by k (or conj k), and transforms it back: n numbers in registers.
+ * multiply_from() does this for any n, with the stages of index `at` and higher. */
 LRA_ROW_FN void multiply_leaf(const int n, fft_number *x, const fft_number *k, const bool conjugate)
 {
     fft_number v[8];

@@ -6,7 +6,7 @@
 
 static const int64_t MODES = 512; /* modes in shared memory at a time */
 
-/* Grid: (lags, rows). shared: x and w of some modes of the row, (MODES,4). */
+/* Grid: x = blocks of lags, y = rows of k. shared: x and w of some modes of the row, (MODES,4). */
 static __global__ void kernel_kernel(ssm_kernel_args s, const real *a, const real *c,
                                      const real *dt, real *k)
 {
