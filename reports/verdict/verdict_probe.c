@@ -12,6 +12,12 @@
 static const char *const relative_ids[] = {"dist.mean.rel", "range.mean.rel"};
 static const char *const own_token[] = {"", ", own token included"};
 
+/* True if the weights before this training were pretrained, not random. */
+static bool is_tuned(const lra_probe_result *r)
+{
+    return strstr(r->config, "train.from=") != NULL;
+}
+
 /* ---- attention ------------------------------------------------------------------------------- */
 
 /* Number of heads of a run by the interval of one measurement. */
@@ -54,9 +60,11 @@ void lra_verdict_of_attention(const lra_probe_result *r, lra_verdict *to)
     if (h.n_initial)
         lra_verdict_add(
             to,
-            "Compared with initialisation %d heads attend to nearer and %d to farther tokens; "
-            "the intervals of %d contain the value at initialisation.",
-            h.closer, h.wider, h.n_initial - h.closer - h.wider);
+            "Compared with %s %d heads attend to nearer and %d to farther tokens; the intervals of %d "
+            "contain the value %s.",
+            is_tuned(r) ? "the pretrained weights" : "initialisation", h.closer, h.wider,
+            h.n_initial - h.closer - h.wider,
+            is_tuned(r) ? "before fine-tuning" : "at initialisation");
     lra_verdict_add(to, "This is one seed, and an attention weight is not an effect: 'lra-probe "
                         "influence' measures the effect of tokens on the prediction.");
 }
@@ -140,18 +148,21 @@ static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k,
 /* Adds the sentence on the change by training; over seeds, if there are several. */
 static void say_training(int n, const lra_probe_cell *cells, const char *id, lra_verdict *to)
 {
-    int known = 0, several = 0, shown = 0;
+    int known = 0, several = 0, shown = 0, tuned = 0;
     lra_measurement f, last = {.value = NAN};
     for (int c = 0; c < n; c++) {
         if (!find(&cells[c], id, &f) || isnan(f.null[LRA_NULL_INIT])) continue;
         known++, several += !isnan(f.lo), last = f;
+        tuned += is_tuned(cells[c].seed[0]);
         shown += f.hi < f.null[LRA_NULL_INIT] || f.lo > f.null[LRA_NULL_INIT];
     }
     if (known == 1 && isnan(last.lo))
-        lra_verdict_add(to, "At initialisation it was %.2f; one seed has no interval.",
+        lra_verdict_add(to, "%s it was %.2f; one seed has no interval.",
+                        tuned ? "Before fine-tuning" : "At initialisation",
                         last.null[LRA_NULL_INIT]);
     else if (known == 1)
-        lra_verdict_add(to, "At initialisation it was %.2f, which the interval over seeds %s.",
+        lra_verdict_add(to, "%s it was %.2f, which the interval over seeds %s.",
+                        tuned ? "Before fine-tuning" : "At initialisation",
                         last.null[LRA_NULL_INIT],
                         shown ? "excludes" : "contains: the change by training is not significant");
     else if (known > 1 && several == 0)
@@ -160,8 +171,9 @@ static void say_training(int n, const lra_probe_cell *cells, const char *id, lra
     else if (known > 1)
         lra_verdict_add(to,
                         "The intervals over seeds of %d of the %d models with several seeds "
-                        "exclude the value at initialisation.",
-                        shown, several);
+                        "exclude the value %s.",
+                        shown, several,
+                        tuned ? "before training or fine-tuning" : "at initialisation");
 }
 
 void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
@@ -290,14 +302,15 @@ static void say_gradients(const lra_probe_result *r, lra_verdict *to)
     if (!f) f = measurement_of(r, "jacobian", relative_ids[++k]);
     if (!f || isnan(f->value)) return;
     double initial = f->null[LRA_NULL_INIT];
+    const char *when = is_tuned(r) ? "before fine-tuning" : "at initialisation";
     /* Enough digits to print a value outside the interval as outside. */
     int digits = fmin(fabs(f->lo - initial), fabs(f->hi - initial)) < 0.02 ? 4 : 2;
     char *value = value_text(f, digits);
-    char *before =
-        isnan(initial) ? lra_copy_text("")
-        : f->hi < initial || f->lo > initial
-            ? lra_format("; at initialisation it was %.*f, outside the interval", digits, initial)
-            : lra_format("; at initialisation it was %.*f, no significant change", digits, initial);
+    char *before = isnan(initial) ? lra_copy_text("")
+                   : f->hi < initial || f->lo > initial
+                       ? lra_format("; %s it was %.*f, outside the interval", when, digits, initial)
+                       : lra_format("; %s it was %.*f, no significant change", when, digits,
+                                    initial);
     lra_verdict_add(to,
                     "By gradients the mean distance of the tokens that a position depends on is "
                     "%s times that of uniform weights (the null value: 1)%s%s.",

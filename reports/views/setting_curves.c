@@ -187,9 +187,14 @@ static int open_plot(plot *p, const lra_setting_curves *s, int n, const lra_resu
     for (int i = 0; i < p->n_panels; i++) {
         set_ranges(&p->panel[i]);
         for (int k = 0; k < COLLECTED; k++)
-            any = any || (p->panel[i].curve[k].n && !p->panel[i].curve[k].flat);
+            any = any || (p->panel[i].curve[k].n > 1 && !p->panel[i].curve[k].flat);
     }
-    if (rc == 0 && !any) rc = lra_fail(e, "no result of a model with this setting");
+    if (rc == 0 && !any)
+        rc = lra_fail(
+            e,
+            "no model has results with two values of the setting; 'lra-probe train --set' or "
+            "'lra-probe sweep %s' make them",
+            s->figure);
     return rc;
 }
 

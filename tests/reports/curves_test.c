@@ -106,7 +106,9 @@ TEST(ambiguous_results_are_refused)
     refuses(&lra_figure_las_fig5, "two configurations of 'las' on 'listops'");
     clear();
     add("listops", "transformer", 0, 20, "");
-    refuses(&lra_figure_las_fig5, "no result of a model with this setting");
+    add("listops", "las", 0, 20, "model.chunk=8\n");
+    refuses(&lra_figure_las_fig6, "two values of the setting");
+    refuses(&lra_figure_las_fig5, "no model has results with two values of the setting");
     clear();
     static const char *const task[] = {"listops", "text", "image", "pathfinder", "retrieval"};
     for (int i = 0; i < 5; i++) add(task[i], "las", 0, 20, "model.chunk=8\n");

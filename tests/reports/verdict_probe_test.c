@@ -79,6 +79,31 @@ TEST(heads_that_show_nothing)
     lra_probe_result_free(r);
 }
 
+/* The initial weights of a fine-tuned run are the pretrained ones. */
+TEST(fine_tuned_runs)
+{
+    lra_probe_result *list[] = {probe("kernels", 0)}, *influence = probe("influence", 0);
+    lra_probe_result *all[] = {list[0], influence};
+    for (int i = 0; i < 2; i++) {
+        char *config = lra_format("%strain.from=0123456789abcdef\n", all[i]->config);
+        lra_free(all[i]->config);
+        all[i]->config = config;
+    }
+    lra_probe_cell *cells;
+    add(list[0], "model", "dist.mean.rel", (lra_estimate){0.25, NAN, NAN}, 0.4);
+    add(influence, "jacobian", "dist.mean.rel", (lra_estimate){0.3, 0.2, 0.4}, 0.35);
+    int n = lra_probe_cells(1, list, &cells);
+    lra_verdict v = {0};
+    lra_verdict_of_kernels(n, cells, &v);
+    says(&v, 1, "Before fine-tuning it was 0.40; one seed has no interval.");
+    lra_verdict_free(&v);
+    lra_verdict_of_influence(&influence, 1, &v);
+    says(&v, 0, "before fine-tuning it was 0.35, no significant change");
+    lra_verdict_free(&v);
+    lra_probe_cells_free(cells, n);
+    for (int i = 0; i < 2; i++) lra_probe_result_free(all[i]);
+}
+
 TEST(kernels_of_cells)
 {
     lra_probe_result *list[] = {probe("kernels", 0)};
