@@ -4,6 +4,7 @@
 #include <gsl/gsl_fit.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "kernels/base/core/mem.h"
 
@@ -99,13 +100,47 @@ void lra_kendall_null_free(lra_kendall_null *k)
     lra_free(k);
 }
 
+/* Probability of at most `most` inversions in a random order of n numbers of which z are equal: the
+ * generating function of inversions is the product over m = z+1 .. n of (1 + q + .. + q^(m-1)) / m.
+ */
+static double tied_below(int n, int z, int64_t most)
+{
+    if (most < 0) return 0;
+    double *a = lra_alloc_array((size_t)most + 1, sizeof *a),
+           *b = lra_alloc_array((size_t)most + 1, sizeof *b), sum = 0;
+    a[0] = 1;
+    for (int m = z + 1; m <= n; m++) {
+        double window = 0;
+        for (int64_t c = 0; c <= most; c++) {
+            window += a[c];
+            if (c >= m) window -= a[c - m];
+            b[c] = window / m;
+        }
+        double *swap = a;
+        a = b, b = swap;
+    }
+    for (int64_t c = 0; c <= most; c++) sum += a[c];
+    lra_free(a);
+    lra_free(b);
+    return sum < 1 ? sum : 1;
+}
+
 lra_kendall lra_kendall_falling(const lra_kendall_null *k, const double *y)
 {
     int64_t falls = 0, rises = 0;
-    for (int i = 0; i < k->n; i++)
+    int z = 0;
+    for (int i = 0; i < k->n; i++) {
+        z += y[i] == 0;
         for (int j = i + 1; j < k->n; j++) falls += y[j]<y[i], rises += y[j]> y[i];
+    }
     if (falls + rises == 0) return (lra_kendall){NAN, 1};
     double tau = (double)(rises - falls) / sqrt((double)k->pairs * (double)(falls + rises));
+    if (z > 1) {
+        int64_t ordered = k->pairs - (int64_t)z * (z - 1) / 2, inverted = ordered - falls;
+        bool few = inverted <= ordered / 2;
+        double p = few ? tied_below(k->n, z, inverted) : 1 - tied_below(k->n, z, falls - 1);
+        return (lra_kendall){tau, p};
+    }
     /* the upper half of the distribution is the mirror image of the lower half */
     int64_t against = k->pairs - falls, above = falls - 1;
     double p = against <= k->pairs / 2 ? k->below[against] : falls == 0 ? 1 : 1 - k->below[above];

@@ -26,7 +26,8 @@ lra_decay lra_decay_fit(int64_t n, const double *d, const double *y, const doubl
 
 /* Result of Kendall's test for a decay: tau-b of y against its order, and the exact one-sided
  * p-value, the probability of a tau this small if all orders are equally likely (from the
- * distribution of the number of inversions; ties count against a decay). */
+ * distribution of the number of inversions; ties count against a decay, except among zeros, whose
+ * order does not matter: a kernel that decays fast is zero in float32 at most lags). */
 typedef struct {
     double tau, p; /* NAN and 1 if all values are equal */
 } lra_kendall;

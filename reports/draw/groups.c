@@ -66,10 +66,11 @@ static void add_data(lra_text *t, const lra_groups *g)
 {
     for (int p = 0; p < g->n_panels; p++)
         for (int s = 0; s < g->n_series; s++) {
-            lra_plot_comment(t, "%s: %s", g->panel[p].title, g->series[s]);
+            const lra_group_panel *x = &g->panel[p];
+            lra_plot_comment(t, "%s: %s", *x->title ? x->title : x->axis, g->series[s]);
             lra_plot_comment(t, "position value lo hi published group");
             for (int i = 0; i < g->n_groups; i++) {
-                const lra_group_value *v = &g->panel[p].at[i][s];
+                const lra_group_value *v = &x->at[i][s];
                 lra_text_add(t, "%g", place(g, i, s));
                 lra_plot_number(t, v->value);
                 lra_plot_number(t, v->lo);
