@@ -343,6 +343,41 @@ static void check_causal(lra_check_work *w, const int64_t *row, int64_t n)
     }
 }
 
+/* ---- head ------------------------------------------------------------------------------------ */
+
+static void check_head(lra_check_work *w, const lra_check_batch *b)
+{
+    lra_err e;
+    if (!lra_responder_answers(w->r, LRA_ANSWERS_HEAD)) return;
+    if (!lra_responder_answers(w->r, LRA_ANSWERS_FEATURES) || w->r->facts.width == 0) {
+        lra_check_leave_out(w, LRA_CHECK_head, "the model does not answer 'features'");
+        return;
+    }
+    int64_t n = b->q.B * w->r->facts.classes;
+    float *given = lra_alloc_array((size_t)n, sizeof *given);
+    float *plain = lra_check_forward(w, &b->q, &e),
+          *h = plain ? lra_check_features(w, &b->q, &e) : NULL;
+    if (!h || w->r->is->head(w->r, &b->q, h, given, &e) != 0) {
+        fail_asked(w, LRA_CHECK_head, &e, "context");
+    } else {
+        double difference = lra_check_difference(plain, given, n);
+        if (difference <= allowed(w, lra_check_size(plain, n)))
+            lra_check_pass(w, LRA_CHECK_head, lra_format("largest difference %.2g", difference));
+        else
+            lra_check_fail(w, LRA_CHECK_head,
+                           lra_format("outputs of the model's own features differ from those of "
+                                      "forward by %.2g; outputs are up to %.2g",
+                                      difference, lra_check_size(plain, n)),
+                           "the features are not those before the pool, or the head has further "
+                           "inputs",
+                           "name the module after which only the pool and the classifier follow",
+                           "context");
+    }
+    lra_free(given);
+    lra_free(plain);
+    lra_free(h);
+}
+
 /* ---- speed ----------------------------------------------------------------------------------- */
 
 static void check_speed(lra_check_work *w)
@@ -375,7 +410,8 @@ static void check_speed(lra_check_work *w)
 
 static int prepare(lra_check_work *w, lra_err *e)
 {
-    const uint32_t used = LRA_ANSWERS_FORWARD | LRA_ANSWERS_FEATURES | LRA_ANSWERS_VJP;
+    const uint32_t used = LRA_ANSWERS_FORWARD | LRA_ANSWERS_FEATURES | LRA_ANSWERS_VJP |
+                          LRA_ANSWERS_HEAD;
     lra_preparation p = {.answers = w->r->facts.answers & used,
                          .exact = true,
                          .draws = 1,
@@ -389,8 +425,9 @@ static void hide_others(lra_check_work *w)
 {
     bool maps = lra_responder_answers(w->r, LRA_ANSWERS_ATTENTION);
     bool kernels = lra_responder_answers(w->r, LRA_ANSWERS_KERNELS);
-    for (int i = LRA_CHECK_maps; i <= LRA_CHECK_kernels; i++) {
-        if (i == LRA_CHECK_kernels ? kernels : maps) continue;
+    bool head = lra_responder_answers(w->r, LRA_ANSWERS_HEAD);
+    for (int i = LRA_CHECK_maps; i <= LRA_CHECK_head; i++) {
+        if (i == LRA_CHECK_head ? head : i == LRA_CHECK_kernels ? kernels : maps) continue;
         lra_free(w->out->row[i].found);
         w->out->row[i].found = NULL;
     }
@@ -426,6 +463,7 @@ int lra_check_model(lra_responder *r, const lra_check_spec *s, lra_check *out, l
         lra_check_gradient(&w);
         lra_check_attention(&w);
         lra_check_kernels(&w);
+        check_head(&w, &b);
         lra_check_accuracy(&w);
         if (s->untimed)
             lra_check_leave_out(&w, LRA_CHECK_speed, "the answers are read from files");

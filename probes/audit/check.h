@@ -16,6 +16,7 @@
  *   attention      only if the model answers it: shapes; weights are finite and not negative; rows
  *                  sum to 1; no weight on padding, nor on later tokens if declared causal
  *   kernels        only if the model answers them: shapes; finite, and not all 0
+ *   head           only if the model answers it: outputs of given features equal those of forward
  *   accuracy       accuracy on labelled examples exceeds that of the best constant prediction
  *                  (binomial test at 1 %), and no permutation of the outputs fits significantly
  *                  better; it is selected on half of the examples and tested on the other half

@@ -21,6 +21,7 @@
     X(map_sums, "map rows sum to 1")                                                               \
     X(map_mask, "maps masked")                                                                     \
     X(kernels, "kernels")                                                                          \
+    X(head, "head of the features")                                                                \
     X(accuracy, "accuracy")                                                                        \
     X(speed, "speed")
 

@@ -48,8 +48,9 @@ struct lra_call {
     float *out;
     int64_t width; /* number of elements of the answer for one row */
     const int32_t *position, *draw, *target;
-    const float *cotangent;
+    const float *cotangent, *features;
     int64_t draws, from, to;
+    int64_t D;     /* channels of `features` */
     int64_t heads; /* of attention matrices; 0: not known yet */
     const int64_t
         *window;  /* (2) window of the layer (lra_responder_facts.window). Nullable: none */

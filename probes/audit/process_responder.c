@@ -131,6 +131,34 @@ static int features(lra_responder *r, const lra_request *q, const char *layer, f
     return answer_rows(lra_external_of(r), LRA_ANSWERS_FEATURES, &c, e);
 }
 
+/* ---- head ------------------------------------------------------------------------------------ */
+
+static void add_features(const lra_call *c, int64_t from, int64_t to, lra_wire *w, lra_config *meta)
+{
+    (void)meta;
+    const lra_request *q = c->q;
+    int64_t dims[LRA_MAX_DIMS], n = to - from;
+    int rank = shape_of_rows(c, n, c->D, dims);
+    lra_wire_add(w, "features", LRA_DTYPE_F32, rank, dims,
+                 lra_wire_gather(c->features, q, c->row + from, n, q->T * c->D, sizeof(float)));
+}
+
+static int head(lra_responder *r, const lra_request *q, const float *features, float *logits,
+                lra_err *e)
+{
+    lra_call c = {.op = "head",
+                  .q = q,
+                  .add = add_features,
+                  .take = take_logits,
+                  .shape = shape_of_logits,
+                  .name = "logits",
+                  .out = logits,
+                  .width = r->facts.classes,
+                  .features = features,
+                  .D = r->facts.width};
+    return answer_rows(lra_external_of(r), LRA_ANSWERS_HEAD, &c, e);
+}
+
 /* ---- logprob --------------------------------------------------------------------------------- */
 
 static void add_targets(const lra_call *c, int64_t from, int64_t to, lra_wire *w, lra_config *meta)
@@ -347,6 +375,7 @@ static const lra_responder_functions functions = {.forward = forward,
                                                   .logprob = logprob,
                                                   .width = width,
                                                   .features = features,
+                                                  .head = head,
                                                   .vjp = vjp,
                                                   .attention = lra_external_attention,
                                                   .kernels = lra_external_kernels,

@@ -13,7 +13,7 @@ static const struct {
 } ops[] = {{"forward", LRA_ANSWERS_FORWARD}, {"features", LRA_ANSWERS_FEATURES},
            {"vjp", LRA_ANSWERS_VJP},         {"attn", LRA_ANSWERS_ATTENTION},
            {"kernels", LRA_ANSWERS_KERNELS}, {"reset", LRA_ANSWERS_RESET},
-           {"logprob", LRA_ANSWERS_LOGPROB}};
+           {"logprob", LRA_ANSWERS_LOGPROB}, {"head", LRA_ANSWERS_HEAD}};
 /* Values of `attn_rows` in `ready`. */
 static const char *const row_sums[] = {
     [LRA_ROWS_ONE] = "1", [LRA_ROWS_ANY] = "any", [LRA_ROWS_RAW] = "raw"};
@@ -132,6 +132,7 @@ void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config 
     lra_config_set_int(meta, "width", f->width);
     if (f->reach >= 0) lra_config_set_int(meta, "reach", f->reach);
     if (f->answers & LRA_ANSWERS_PLACE) lra_config_set(meta, "place", "1");
+    if (f->no_positions) lra_config_set(meta, "positions", "0");
     if (f->next) lra_config_set(meta, "next", "1");
     if (f->has_bos) lra_config_set_int(meta, "bos", f->bos);
     lra_text_free(&list);
@@ -288,7 +289,7 @@ static int compare(const lra_responder_facts *f, const lra_model_task *t, lra_er
 int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, lra_err *e)
 {
     const int64_t most = (int64_t)1 << 40;
-    int64_t mask = 0, causal = 0, inflight = 1, place = 0, next = 0, bos = -1;
+    int64_t mask = 0, causal = 0, inflight = 1, place = 0, next = 0, bos = -1, positions = 1;
     *r = (lra_ready){.facts = {.reach = -1}, .meta = lra_config_copy(m->t.meta)};
     lra_responder_facts *f = &r->facts;
     int rc = check_protocol(m, e);
@@ -308,6 +309,7 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
     if (rc == 0) rc = read_optional(m, "width", 1 << 24, &f->width, e);
     if (rc == 0) rc = read_optional(m, "reach", most, &f->reach, e);
     if (rc == 0) rc = read_optional(m, "place", 1, &place, e);
+    if (rc == 0) rc = read_optional(m, "positions", 1, &positions, e);
     if (rc == 0) rc = read_optional(m, "next", 1, &next, e);
     if (rc == 0) rc = read_optional(m, "bos", INT32_MAX, &bos, e);
     if (rc == 0) rc = read_optional(m, "inflight", MOST_INFLIGHT, &inflight, e);
@@ -316,6 +318,7 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
     if (rc == 0) rc = read_windows(r, e);
     if (rc == 0) rc = compare(f, t, e);
     f->mask = r->mask = mask != 0, f->causal = causal != 0;
+    f->no_positions = positions == 0;
     f->next = next != 0, f->has_bos = bos >= 0, f->bos = (int32_t)bos;
     if (!f->next) f->answers &= ~(uint32_t)LRA_ANSWERS_LOGPROB;
     if (place) f->answers |= LRA_ANSWERS_PLACE;

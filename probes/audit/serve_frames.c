@@ -218,6 +218,31 @@ static int features(lra_server *s, const lra_message *m, lra_wire *out, lra_err 
     return rc;
 }
 
+static int head(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
+{
+    lra_wire_request w;
+    const char *layer;
+    int rc = open_request(s, m, LRA_ANSWERS_HEAD, &w, &layer, e);
+    const lra_request *q = &w.q;
+    int64_t D = s->r->facts.width, dims[2] = {q->B, s->r->facts.classes};
+    float *given = NULL, *logits = NULL;
+    if (rc == 0) {
+        given = lra_wire_read_channels(m, "features", LRA_DTYPE_F32, q, D, e);
+        rc = given ? 0 : LRA_REFUSED;
+    }
+    if (rc == 0) {
+        logits = lra_try_array(dims[0] * dims[1], sizeof *logits, "logits", e);
+        rc = logits ? s->r->is->head(s->r, q, given, logits, e) : LRA_FAILED;
+    }
+    if (rc == 0)
+        lra_wire_add(out, "logits", LRA_DTYPE_F32, 2, dims, logits);
+    else
+        lra_free(logits);
+    lra_free(given);
+    lra_wire_request_free(&w);
+    return rc;
+}
+
 static int run_vjp(lra_server *s, const lra_message *m, const lra_request *q, const char *layer,
                    lra_wire *out, lra_err *e)
 {
@@ -370,7 +395,7 @@ static int answer(lra_server *s, const lra_message *m, lra_wire *out, lra_config
         int (*answer)(lra_server *, const lra_message *, lra_wire *, lra_err *);
     } ops[] = {{"forward", forward}, {"features", features}, {"vjp", vjp},
                {"attn", attn},       {"kernels", kernels},   {"reset", reset},
-               {"restore", restore}, {"logprob", logprob}};
+               {"restore", restore}, {"logprob", logprob},   {"head", head}};
     if (strcmp(m->op, "hello") == 0) return hello(s, m, meta, e);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(m->op, ops[i].op) == 0) return ops[i].answer(s, m, out, e);

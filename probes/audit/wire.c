@@ -121,6 +121,12 @@ static int check_inputs(const lra_request *q, int64_t vocab, lra_err *e)
     return 0;
 }
 
+void *lra_wire_read_channels(const lra_message *m, const char *name, lra_dtype dtype,
+                             const lra_request *q, int64_t channels, lra_err *e)
+{
+    return read_rows(m, name, dtype, q, q->T, channels, e);
+}
+
 int lra_wire_read(const lra_message *m, const lra_wire_shape *shape, lra_wire_request *r,
                   lra_err *e)
 {

@@ -243,7 +243,8 @@ static int check_defined(const lra_influence *p, bool optional, int n, const tas
     bool any = n == 0 || optional;
     for (int i = 0; i < n; i++) any = any || !list[i].undefined;
     if (any) return 0;
-    const char *hint = list[0].is->hint ? list[0].is->hint(p) : NULL;
+    bool usable = p->engine || !list[0].is->engine; /* parts of the engine use its graphs */
+    const char *hint = usable && list[0].is->hint ? list[0].is->hint(p) : NULL;
     return lra_fail_usage(e, "part '%s' of run '%s' is undefined: %s%s%s", list[0].is->name,
                           p->folder, list[0].undefined, hint ? "; " : "", hint ? hint : "");
 }

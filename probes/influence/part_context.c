@@ -5,6 +5,8 @@
  *             and upper end; period (1): block length in tokens of an encoder with fixed blocks,
  *             whose crops begin up to period - 1 tokens earlier, else 0.
  *             context.r50 .r90 .r95 .r99: smallest R that keeps this share of the gain
+ * A model that answers requests needs the ops features and head; if it adds absolute positions and
+ * does not accept position ids, those of a crop begin at 0 (flag fallback).
  * The radii are 0, 1, 2, 4, .., T - 1. Radii between the two points around context.r99 and
  * context.r95 are added until these thresholds are exact to one token, or to 1/16 above 16 tokens.
  * Expected: 10 for a copy task with distance 10, for any depth of the model. */
@@ -13,9 +15,48 @@
 
 #include "kernels/base/core/mem.h"
 #include "probes/influence/context.h"
+#include "probes/influence/context_of_model.h"
 #include "probes/influence/part.h"
 
 enum { EXAMPLES = 256 };
+
+/* The outputs of a model with a radius R: by the graphs of the engine, or by requests. */
+typedef struct {
+    lra_context engine;
+    lra_model_context model;
+    bool requests; /* true: `model` is used */
+    int64_t n;
+    const int64_t *index;
+    const lra_sums *full;
+} source;
+
+static int open_source(source *c, lra_influence *p, int64_t examples, lra_err *e)
+{
+    *c = (source){.requests = !p->engine};
+    if (c->requests) {
+        int rc = lra_model_context_open(&c->model, &p->subject, examples, &p->steps, e);
+        c->n = c->model.n, c->index = c->model.index, c->full = c->model.full;
+        return rc;
+    }
+    int rc = lra_context_open(&c->engine, &p->engine->spec, &p->engine->device, LRA_BEST_WEIGHTS,
+                              examples, &p->steps, e);
+    c->n = c->engine.n, c->index = c->engine.index, c->full = c->engine.full;
+    return rc;
+}
+
+static void close_source(source *c)
+{
+    if (c->requests)
+        lra_model_context_close(&c->model);
+    else
+        lra_context_close(&c->engine);
+}
+
+static int evaluate(source *c, int64_t R, lra_sums *row, lra_err *e)
+{
+    return c->requests ? lra_model_context_evaluate(&c->model, R, row, e)
+                       : lra_context_evaluate(&c->engine, R, row, e);
+}
 
 /* Outputs by ascending radius: n radii x. */
 typedef struct {
@@ -26,7 +67,14 @@ typedef struct {
 
 static const char *undefined(const lra_influence *p)
 {
-    return lra_context_undefined(&p->engine->spec);
+    return p->engine ? lra_context_undefined(&p->engine->spec)
+                     : lra_model_context_undefined(&p->subject);
+}
+
+static int64_t width_of(const lra_influence *p, int64_t R)
+{
+    return p->engine ? lra_context_width(&p->engine->spec, R)
+                     : lra_model_context_width(&p->subject, R);
 }
 
 static double passes(const lra_influence *p, int64_t examples)
@@ -34,24 +82,24 @@ static double passes(const lra_influence *p, int64_t examples)
     double R[LRA_GAIN_POINTS], T = (double)p->subject.data->max_length, sum = 1;
     int n = lra_context_axis(p->subject.data->max_length, R);
     for (int i = 0; i + 1 < n; i++) {
-        double width = (double)lra_context_width(&p->engine->spec, (int64_t)R[i]);
-        sum += 1 + fmin(width, T);
+        double whole = p->engine ? 1 : 2; /* requests: features of the input, and the head */
+        sum += whole + fmin((double)width_of(p, (int64_t)R[i]), T);
     }
     return sum * (double)lra_influence_rows(p, examples);
 }
 
 /* Inserts radius R before point k and computes its outputs. */
-static int insert(lra_context *c, answers *a, int k, double R, lra_err *e)
+static int insert(source *c, answers *a, int k, double R, lra_err *e)
 {
     lra_sums *at = a->row + k * c->n;
     size_t after = (size_t)(a->n - k);
     memmove(at + c->n, at, after * (size_t)c->n * sizeof *at);
     memmove(a->x + k + 1, a->x + k, after * sizeof *a->x);
     a->x[k] = R, a->n++;
-    return lra_context_evaluate(c, (int64_t)R, at, e);
+    return evaluate(c, (int64_t)R, at, e);
 }
 
-static int refine(lra_influence *p, lra_context *c, answers *a, lra_gain *g, lra_err *e)
+static int refine(lra_influence *p, source *c, answers *a, lra_gain *g, lra_err *e)
 {
     static const double share[] = {0.99, 0.95};
     for (int i = 0; i < 2;) {
@@ -66,31 +114,36 @@ static int refine(lra_influence *p, lra_context *c, answers *a, lra_gain *g, lra
     return 0;
 }
 
+static void add_unit(lra_influence *p, const source *c, const lra_gain *g)
+{
+    lra_probe_unit *u = lra_probe_unit_new(p->out, "context");
+    double period = c->requests ? 0 : (double)c->engine.period;
+    lra_probe_unit_array(u, "period", 1, (int64_t[]){1}, &period);
+    lra_influence_add_gain(p, u, "context.r", NULL, g, c->n);
+    for (int i = 0; i < u->n_measurements && c->requests; i++)
+        if (lra_model_context_moves(&p->subject.model->facts))
+            u->measurement[i].flags |= LRA_FALLBACK;
+}
+
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
-    lra_context c;
+    source c;
     answers a = {0};
-    int rc = lra_context_open(&c, &p->engine->spec, &p->engine->device, LRA_BEST_WEIGHTS, examples,
-                              &p->steps, e);
+    int rc = open_source(&c, p, examples, e);
     a.n = lra_context_axis(p->subject.data->max_length, a.x);
     a.row = lra_alloc_array((size_t)(c.n * LRA_GAIN_POINTS) + 1, sizeof *a.row);
     for (int k = 0; k + 1 < a.n && rc == 0; k++)
-        rc = lra_context_evaluate(&c, (int64_t)a.x[k], a.row + k * c.n, e);
+        rc = evaluate(&c, (int64_t)a.x[k], a.row + k * c.n, e);
     if (rc == 0) { /* the last radius is the complete input, so its outputs are known */
         lra_gain g;
         memcpy(a.row + (a.n - 1) * c.n, c.full, (size_t)c.n * sizeof *a.row);
         lra_influence_gain(p, c.n, c.index, a.n, a.x, a.row, c.full, &g);
-        c.steps = NULL; /* the refinement is not in the announced number of passes */
+        c.engine.steps = c.model.steps = NULL; /* refinement: not in the announced passes */
         rc = refine(p, &c, &a, &g, e);
-        if (rc == 0) {
-            lra_probe_unit *u = lra_probe_unit_new(p->out, "context");
-            double period = (double)c.period;
-            lra_probe_unit_array(u, "period", 1, (int64_t[]){1}, &period);
-            lra_influence_add_gain(p, u, "context.r", NULL, &g, c.n);
-        }
+        if (rc == 0) add_unit(p, &c, &g);
     }
     lra_free(a.row);
-    lra_context_close(&c);
+    close_source(&c);
     return rc;
 }
 
@@ -100,7 +153,6 @@ const lra_influence_part lra_part_context = {
     .examples = EXAMPLES,
     .least = 1,
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
-    .engine = true,
     .undefined = undefined,
     .passes = passes,
     .measure = measure};

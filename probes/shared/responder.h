@@ -30,7 +30,8 @@ enum {
     LRA_ANSWERS_PLACE = 1 << 6,     /* position ids of the first tokens: lra_request.place */
     LRA_ANSWERS_LONGER =
         1 << 7, /* sequences longer than facts.max_length: lra_preparation.longest */
-    LRA_ANSWERS_LOGPROB = 1 << 8 /* log-probabilities of given tokens at all positions */
+    LRA_ANSWERS_LOGPROB = 1 << 8, /* log-probabilities of given tokens at all positions */
+    LRA_ANSWERS_HEAD = 1 << 9     /* logits for given features of all positions */
 };
 
 /* Sums of the rows of attention matrices. */
@@ -63,8 +64,10 @@ typedef struct {
     int64_t reach;     /* maximum distance of the tokens on which a feature depends; -1: unknown */
     bool mask;         /* true: the model can hide positions (lra_request.keep) */
     bool causal;       /* true: features of position i depend on tokens 0..i alone */
-    bool next;         /* true: forward() computes logits of the next token (a language model) */
-    bool has_bos;      /* true: rows may begin with the token `bos` (begin of sequence) */
+    /* true: the model adds no absolute positions, so that lra_request.place has no effect */
+    bool no_positions;
+    bool next;    /* true: forward() computes logits of the next token (a language model) */
+    bool has_bos; /* true: rows may begin with the token `bos` (begin of sequence) */
     int32_t bos;
     int n_layers;
     const char *const *layer; /* (n_layers) names for features, attention and kernels */
@@ -152,6 +155,10 @@ typedef struct {
     /* out: (n,T,D), features before the pool, or of a named layer. Nullable: layer */
     int (*features)(lra_responder *r, const lra_request *q, const char *layer, float *out,
                     lra_err *e);
+    /* Computes logits (B,C) from features (n,T,D), those before the pool, of the inputs of the
+     * request: head(features(q)) = forward(q). Nullable */
+    int (*head)(lra_responder *r, const lra_request *q, const float *features, float *logits,
+                lra_err *e);
     /* Squared norms over the embedding axis: grad_sq (n,draws,T) of d (cotangent . h_i) / d e_j,
      * h_i the features of position i, e_j the embedding (or the values) of token j.
      * position: (n), -1: the sequence is left out, its grad_sq is undefined;

@@ -4,7 +4,7 @@
  *           dist.mean): hollow at initialisation, full after training; a dash marks uniform weights
  *           (smaller for causal models, whose weights cover only the past)
  *   middle  smallest distance limit that keeps 99 % of the gain: of all layers (points), of
- *           attention alone (crosses)
+ *           attention alone (crosses), of the complete model (triangles)
  *   right   the task's metric, with a line at chance
  * A panel without values is left out.
  * Bars: 95 % intervals over examples and seeds. The colour of a point shows which layers of the
@@ -65,14 +65,22 @@ static int line_of(const lra_locality_view *v, int i)
 /* True if any model has a value in this panel. */
 static bool has_panel(const lra_locality_view *v, int panel)
 {
-    static const int of[PANELS][2] = {{LRA_LOCALITY_MEAN, LRA_LOCALITY_MEAN},
-                                      {LRA_LOCALITY_CUT, LRA_LOCALITY_WINDOW}};
+    static const int of[PANELS][3] = {
+        {LRA_LOCALITY_MEAN, LRA_LOCALITY_MEAN, LRA_LOCALITY_MEAN},
+        {LRA_LOCALITY_CUT, LRA_LOCALITY_WINDOW, LRA_LOCALITY_CONTEXT_99}};
     for (int i = 0; i < v->n && panel < VALUES; i++)
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 3; k++) {
             int id = of[panel][k];
             if (!v->row[i].missing[id]) return true;
         }
     return panel == VALUES;
+}
+
+static bool has_limit(const lra_locality_view *v, lra_locality what)
+{
+    for (int i = 0; i < v->n; i++)
+        if (!v->row[i].missing[what]) return true;
+    return false;
 }
 
 /* Position of a limit r on the axis: log2(r + 1), because limits can be 0. */
@@ -143,7 +151,8 @@ static void add_data(lra_text *t, const lra_locality_view *v, double near)
     for (int kind = 0; kind < KINDS; kind++) {
         lra_plot_comment(t,
                          "%s: row; mean distance; initial; log2(limit + 1); log2(window + 1); "
-                         "value; each with lo hi; mean distance of uniform weights",
+                         "value; each with lo hi; mean distance of uniform weights; log2(context "
+                         "limit + 1) lo hi",
                          kinds[kind].name);
         for (int i = 0; i < v->n; i++) {
             const lra_locality_row *r = &v->row[i];
@@ -159,10 +168,11 @@ static void add_data(lra_text *t, const lra_locality_view *v, double near)
             lra_plot_number(t, scale * r->value.lo);
             lra_plot_number(t, scale * r->value.hi);
             lra_plot_number(t, r->at[LRA_LOCALITY_MEAN].null[LRA_NULL_UNIFORM]);
+            add_interval(t, &r->at[LRA_LOCALITY_CONTEXT_99], place, 0, T);
             lra_text_add(t, "\n");
         }
         /* gnuplot fails on an empty block */
-        lra_text_add(t, "%d ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ?\n\n\n", 0);
+        lra_text_add(t, "%d ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ?\n\n\n", 0);
     }
 }
 
@@ -248,7 +258,7 @@ static void add_range(lra_text *t, const span *s)
     lra_text_add(t, "\nunset logscale x\nunset arrow\nunset label\nunset object\n");
 }
 
-static void add_limits(lra_text *t, const span *s)
+static void add_limits(lra_text *t, const span *s, bool context)
 {
     lra_text_add(t, "set xrange [-0.3:%g]\nset xtics (", place(s->T) + 0.3);
     lra_plot_tick(t, "0", 0);
@@ -259,6 +269,11 @@ static void add_limits(lra_text *t, const span *s)
     for (int k = 0; k < KINDS; k++)
         lra_text_add(t,
                      ", \\\n     '%s' index %d using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb "
+                     "'#000000'",
+                     dat, k);
+    for (int k = 0; k < KINDS && context; k++)
+        lra_text_add(t,
+                     ", \\\n     '%s' index %d using 18:1 with points pt 8 ps 0.75 lw 1.3 lc rgb "
                      "'#000000'",
                      dat, k);
     lra_text_add(t, "\n");
@@ -286,12 +301,9 @@ static void add_values(lra_text *t, const span *s)
 /* Fills the legend: the kinds of models that occur, and the other symbols. */
 static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTRIES])
 {
-    bool there[KINDS] = {false}, window = false, range = has_panel(v, RANGE);
+    bool there[KINDS] = {false}, range = has_panel(v, RANGE);
     int n = 0;
-    for (int i = 0; i < v->n; i++) {
-        there[kind_of(&v->row[i])] = true;
-        window = window || !v->row[i].missing[LRA_LOCALITY_WINDOW];
-    }
+    for (int i = 0; i < v->n; i++) there[kind_of(&v->row[i])] = true;
     for (int k = 0; k < KINDS; k++) {
         if (!there[k]) continue;
         key[n] = (lra_plot_entry){.kind = LRA_LEGEND_LINE,
@@ -307,12 +319,18 @@ static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTR
                                     .color = "#444444",
                                     .point = 6,
                                     .size = 0.5};
-    if (window)
+    if (has_limit(v, LRA_LOCALITY_WINDOW))
         key[n++] = (lra_plot_entry){.text = "distance limit in attention only",
                                     .kind = LRA_LEGEND_LINE,
                                     .color = "#000000",
                                     .point = 2,
                                     .size = 0.55};
+    if (has_limit(v, LRA_LOCALITY_CONTEXT_99))
+        key[n++] = (lra_plot_entry){.text = "distance limit of the complete model",
+                                    .kind = LRA_LEGEND_LINE,
+                                    .color = "#000000",
+                                    .point = 8,
+                                    .size = 0.75};
     if (range)
         key[n++] = (lra_plot_entry){.text = "uniform weights",
                                     .kind = LRA_LEGEND_LINE,
@@ -345,16 +363,14 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     static const double share[PANELS] = {0.42, 0.29, 0.29};
     const lra_metric *m = lra_result_metric(v->row[0].group->run[0]);
     char *value = lra_format("%s%s", m->text, m->scale == 100 ? " (%)" : "");
+    bool layers = has_limit(v, LRA_LOCALITY_CUT) || has_limit(v, LRA_LOCALITY_WINDOW);
     const char *const name[PANELS] = {"mean distance without own token (tokens)",
-                                      "limit per "
-                                      "layer with 99 "
-                                      "% of the gain "
-                                      "(tokens)",
+                                      layers ? "limit per layer with 99 % of the gain (tokens)"
+                                             : "limit of the model with 99 % of the gain (tokens)",
                                       value};
-    const char *const brief[PANELS] = {"mean distance (tokens)",
-                                       "99 % limit per layer "
-                                       "(tokens)",
-                                       value};
+    const char *const brief[PANELS] = {
+        "mean distance (tokens)",
+        layers ? "99 % limit per layer (tokens)" : "99 % limit of the model (tokens)", value};
     lra_plot_entry key[LRA_PLOT_ENTRIES];
     lra_text *t = &f->script;
     int entries = fill_key(v, key);
@@ -377,7 +393,7 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
         lra_plot_box(f, x, x + own, bottom, bottom + lines_of(v) * row_cm);
         add_rows(t, v, drawn++ == 0);
         if (p == RANGE) add_range(t, s);
-        if (p == LIMITS) add_limits(t, s);
+        if (p == LIMITS) add_limits(t, s, has_limit(v, LRA_LOCALITY_CONTEXT_99));
         if (p == VALUES) add_values(t, s);
         lra_text_add(t, "unset label\n");
         x += own + gap;

@@ -3,7 +3,8 @@
  * null values for uniform and for initial weights.
  *   complete model   Jacobians of positions: mean distance relative to uniform weights, radius that
  *                    contains 95 %, entropy, decay; smallest limits of all layers (cut) and of
- *                    attention (window) that keep 99 % of the gain
+ *                    attention (window) that keep 99 % of the gain, and of the model as a whole
+ *                    (context) that keeps 95 %
  *   layers           kernels (energy) and heads (weight): mean distance relative to uniform weights
  * A missing value is a dash with a letter for its reason.
  * Source of the numbers: lra-probe train, influence, kernels, attention. */

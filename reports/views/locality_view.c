@@ -2,6 +2,7 @@
 #include "reports/views/locality_view.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,12 @@ static const source of_jacobian = {.probe = "influence",
                                  .no_file = no_influence,
                                  .no_unit = "no attention, or other layers also connect positions",
                                  .undefined = not_above_chance},
+                    of_context = {.probe = "influence",
+                                  .unit = "context",
+                                  .no_file = no_influence,
+                                  .no_unit = "part 'context' was not measured, or is undefined for "
+                                             "the model (of language models: 'context-curve')",
+                                  .undefined = not_above_chance},
                     of_kernels = {.probe = "kernels",
                                   .unit = "model",
                                   .prefix = "kernels",
@@ -63,6 +70,7 @@ static const struct {
 #define JACOBIAN                                &of_jacobian
 #define CUT                                     &of_cut
 #define WINDOW                                  &of_window
+#define CONTEXT                                 &of_context
 #define KERNELS                                 &of_kernels
 #define HEADS                                   &of_heads
 #define LRA_LOCALITY(name, source, id, columns) {source, id, columns},
@@ -150,6 +158,24 @@ static bool mean_over_heads(const lra_probe_result *p, const char *id, lra_measu
     return true;
 }
 
+/* Gets the context limit of a language model: its context curve counts the c tokens before the
+ * predicted token, which are the position itself and the R = c - 1 tokens before it. */
+static bool of_context_curve(const lra_probe_result *p, const char *id, lra_measurement *out)
+{
+    char curve[LRA_MEASUREMENT_ID];
+    const lra_probe_unit *u = lra_probe_unit_find(p, "context-curve");
+    snprintf(curve, sizeof curve, "context.c%s", id + strlen("context.r"));
+    const lra_measurement *f = u ? lra_probe_measurement(u, curve) : NULL;
+    if (!f) return false;
+    *out = *f;
+    snprintf(out->id, sizeof out->id, "%s", id);
+    out->value = fmax(0, f->value - 1), out->lo = fmax(0, f->lo - 1), out->hi = fmax(0, f->hi - 1);
+    if (isnan(f->value)) out->value = NAN;
+    if (isnan(f->lo)) out->lo = out->hi = NAN;
+    out->null[LRA_NULL_UNIFORM] -= 1;
+    return true;
+}
+
 /* Gets a measurement of one seed. Returns false for kernels whose lag 0 contains the skip path D u,
  * because they are not comparable with others. */
 static bool of_seed(const lra_probe_result *p, lra_locality what, lra_measurement *out)
@@ -160,6 +186,7 @@ static bool of_seed(const lra_probe_result *p, lra_locality what, lra_measuremen
     const lra_probe_unit *u = lra_probe_unit_find(p, from->unit);
     const lra_measurement *f = u ? lra_probe_measurement(u, listed[what].id) : NULL;
     if (f) *out = *f;
+    if (!u && from == &of_context) return of_context_curve(p, listed[what].id, out);
     return f != NULL;
 }
 
@@ -186,6 +213,8 @@ static const char *reason(const lra_probe_result *p, lra_locality what, bool fou
     if (found) return from->undefined;
     if (from->needs && !lra_probe_unit_find(p, from->needs->unit)) return from->needs->no_unit;
     bool unit = !from->unit || lra_probe_unit_find(p, from->unit);
+    if (what == LRA_LOCALITY_USED && unit)
+        return "the reach of the model is not limited, or unknown";
     if (unit && is_older(p))
         return "the file is of an older version, which did not measure it; measure again with "
                "--force";

@@ -72,8 +72,23 @@ fi
 expect 1 "'lra-probe audit --parts layers' measures them" "$report" figures --out l --figure layers o/runs/file-user.net-1-*
 rm -r o/runs/file-user.layers-*
 # What the model has not, and faults that disable parts.
-expect 2 "part 'context' of run .* is undefined: it needs the graphs of a built-in model" \
+expect 2 "part 'context' of run .* is undefined: the model does not answer 'features' and 'head'" \
     "$probe" audit $data --no-check --parts context -- "$model"
+expect 2 "part 'cut' of run .* is undefined: it needs the graphs of a built-in model" "$probe" audit $data --no-check --parts cut -- "$model"
+# A model that computes outputs from given features: the head is checked, and the limit of the complete model is measured.
+expect 0 '^head of the features ok  *largest difference 0' "$probe" audit $data --name head --parts context,jacobian --examples 8 -- "$model" head
+says ' context  *context.r95  .*fallback'
+expect 0 '' "$probe" audit $data --name head --parts context --examples 8 --force -- "$model" head no-positions
+says ' context  *context.r95 '
+grep -q 'context.r95.*fallback' out && complain "a model without positions has the flag fallback"
+expect 0 '' "$report" tables o/runs/file-user.head-* --table locality --format csv
+says 'context_r95,.*context_r95_hi.*context_r99,.*range_q95_used'
+says 'context_r95: the model is not clearly above chance'
+"$probe" audit $data --name wrong --parts context --examples 8 -- "$model" head wrong-head >out 2>err && complain "a wrong head is measured"
+grep -q '^head of the features FAILED  *outputs of the model' err || complain "$(cat err)"
+expect 0 "part 'context' is left out: the outputs depend on the features of the first position alone" \
+    "$probe" audit $data --name class --parts context,position --examples 8 -- "$model" head class-token
+rm -r o/runs/file-user.head-* o/runs/file-user.class-*
 "$probe" audit $data --name broken --parts jacobian -- "$model" detached >out 2>err
 [ $? -eq 2 ] || complain "a model without gradients is measured"
 grep -q "part 'jacobian' of run .* is undefined: a check of the model failed" err || complain "$(tail -1 err)"

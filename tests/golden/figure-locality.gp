@@ -4,9 +4,9 @@
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
 set encoding utf8
-if (ARG1 eq 'pdf') set terminal pdfcairo size 7.008in,1.934in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
-if (ARG1 eq 'svg') set terminal svg size 673,186 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
-if (ARG1 eq 'png') set terminal pngcairo size 2102,580 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
+if (ARG1 eq 'pdf') set terminal pdfcairo size 7.008in,2.076in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
+if (ARG1 eq 'svg') set terminal svg size 673,199 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
+if (ARG1 eq 'png') set terminal pngcairo size 2102,623 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
 if (ARGC < 2) set output 'locality.'.ARG1
 set datafile missing '?'
 set border 3 lw 1.2
@@ -16,30 +16,32 @@ set style fill solid noborder
 unset key
 set style arrow 1 heads fixed size screen 0.00337079,90 lc rgb '#111111' lw 1.6
 set style arrow 2 heads fixed size screen 0.00449438,90 lc rgb '#ffffff' lw 3.6
-set label 'Distance of influential tokens, at initialisation and after training: listops, quick, f32' at screen 0.5, screen 0.956 center
+set label 'Distance of influential tokens, at initialisation and after training: listops, quick, f32' at screen 0.5, screen 0.959 center
 set multiplot
 set grid xtics ytics lt 1 lw 0.8 lc rgb '#e4e4e4'
-set arrow from screen 0.1449,0.8681 to screen 0.1815,0.8681 nohead lw 2.2 dt 1 lc rgb '#D55E00'
-set label '' at screen 0.1632,0.8681 point pt 7 ps 0.65 lw 2 lc rgb '#D55E00'
-set label 'attention' at screen 0.1899,0.8681 left
-set arrow from screen 0.1449,0.7948 to screen 0.1815,0.7948 nohead lw 2.21 dt 1 lc rgb '#004A8F'
-set label '' at screen 0.1632,0.7948 point pt 5 ps 0.6 lw 2 lc rgb '#004A8F'
-set label 'kernels' at screen 0.1899,0.7948 left
-set arrow from screen 0.2813,0.8681 to screen 0.3178,0.8681 nohead lw 2.22 dt 1 lc rgb '#000000'
-set label '' at screen 0.2995,0.8681 point pt 9 ps 0.75 lw 2 lc rgb '#000000'
-set label 'neither' at screen 0.3262,0.8681 left
-set label '' at screen 0.2995,0.7948 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
-set label 'at initialisation (hollow)' at screen 0.3262,0.7948 left
-set arrow from screen 0.5404,0.8681 to screen 0.577,0.8681 nohead lw 1.34 dt (8,4) lc rgb '#888888'
-set label 'uniform weights' at screen 0.5854,0.8681 left
-set arrow from screen 0.5404,0.7948 to screen 0.577,0.7948 nohead lw 1.35 dt 1 lc rgb '#888888'
-set label 'chance' at screen 0.5854,0.7948 left
-set label 'mean distance without own token (tokens)' at screen 0.3133, screen 0.04479 center
+set arrow from screen 0.1449,0.8771 to screen 0.1815,0.8771 nohead lw 2.2 dt 1 lc rgb '#D55E00'
+set label '' at screen 0.1632,0.8771 point pt 7 ps 0.65 lw 2 lc rgb '#D55E00'
+set label 'attention' at screen 0.1899,0.8771 left
+set arrow from screen 0.1449,0.8088 to screen 0.1815,0.8088 nohead lw 2.21 dt 1 lc rgb '#004A8F'
+set label '' at screen 0.1632,0.8088 point pt 5 ps 0.6 lw 2 lc rgb '#004A8F'
+set label 'kernels' at screen 0.1899,0.8088 left
+set arrow from screen 0.1449,0.7405 to screen 0.1815,0.7405 nohead lw 2.22 dt 1 lc rgb '#000000'
+set label '' at screen 0.1632,0.7405 point pt 9 ps 0.75 lw 2 lc rgb '#000000'
+set label 'neither' at screen 0.1899,0.7405 left
+set label '' at screen 0.2995,0.8771 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
+set label 'at initialisation (hollow)' at screen 0.3262,0.8771 left
+set label '' at screen 0.2995,0.8088 point pt 8 ps 0.75 lw 2 lc rgb '#000000'
+set label 'distance limit of the complete model' at screen 0.3262,0.8088 left
+set arrow from screen 0.2813,0.7405 to screen 0.3178,0.7405 nohead lw 1.35 dt (8,4) lc rgb '#888888'
+set label 'uniform weights' at screen 0.3262,0.7405 left
+set arrow from screen 0.644,0.8771 to screen 0.6805,0.8771 nohead lw 1.36 dt 1 lc rgb '#888888'
+set label 'chance' at screen 0.6889,0.8771 left
+set label 'mean distance without own token (tokens)' at screen 0.3133, screen 0.04173 center
 
 set lmargin at screen 0.1449
 set rmargin at screen 0.4817
-set bmargin at screen 0.2036
-set tmargin at screen 0.6922
+set bmargin at screen 0.1897
+set tmargin at screen 0.6449
 set yrange [0.4:6.6]
 set ytics ('mask: both' 6, 'resconv K = 5' 5, 'LSTM' 4, 'Transformer' 3, 'mask: unknown' 2, 'SPADE' 1) scale 0
 set logscale x
@@ -75,12 +77,12 @@ unset arrow
 unset label
 unset object
 unset label
-set label '99 % limit per layer (tokens)' at screen 0.6176, screen 0.04479 center
+set label '99 % limit per layer (tokens)' at screen 0.6176, screen 0.04173 center
 
 set lmargin at screen 0.5013
 set rmargin at screen 0.7338
-set bmargin at screen 0.2036
-set tmargin at screen 0.6922
+set bmargin at screen 0.1897
+set tmargin at screen 0.6449
 set yrange [0.4:6.6]
 set ytics ('' 6, '' 5, '' 4, '' 3, '' 2, '' 1) scale 0
 set xrange [-0.3:5.65755]
@@ -97,14 +99,18 @@ plot NaN, \
      'locality.dat' index 0 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000', \
      'locality.dat' index 1 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000', \
      'locality.dat' index 2 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000', \
-     'locality.dat' index 3 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000'
+     'locality.dat' index 3 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000', \
+     'locality.dat' index 0 using 18:1 with points pt 8 ps 0.75 lw 1.3 lc rgb '#000000', \
+     'locality.dat' index 1 using 18:1 with points pt 8 ps 0.75 lw 1.3 lc rgb '#000000', \
+     'locality.dat' index 2 using 18:1 with points pt 8 ps 0.75 lw 1.3 lc rgb '#000000', \
+     'locality.dat' index 3 using 18:1 with points pt 8 ps 0.75 lw 1.3 lc rgb '#000000'
 unset label
-set label 'accuracy (%)' at screen 0.8697, screen 0.04479 center
+set label 'accuracy (%)' at screen 0.8697, screen 0.04173 center
 
 set lmargin at screen 0.7535
 set rmargin at screen 0.986
-set bmargin at screen 0.2036
-set tmargin at screen 0.6922
+set bmargin at screen 0.1897
+set tmargin at screen 0.6449
 set yrange [0.4:6.6]
 set ytics ('' 6, '' 5, '' 4, '' 3, '' 2, '' 1) scale 0
 set xrange [22.088:95.1118]

@@ -101,6 +101,11 @@ TEST(each_fault_fails_its_row)
     expect(with(STUB_random), "deterministic");
     expect(with(STUB_leak_padding), "padding invariance");
     expect(with(STUB_ignore_keep), "keep honoured");
+    for (int wrong = 0; wrong < 2; wrong++) {
+        stub_spec s = with(wrong ? STUB_wrong_head : STUB_none);
+        s.head = true;
+        expect(s, wrong ? "head of the features" : "");
+    }
     /* the features differ from those for which labels were computed */
     expect(with(STUB_look_ahead), "causal as declared, accuracy");
     expect(with(STUB_wrong_vjp), "gradient");

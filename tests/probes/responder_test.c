@@ -165,6 +165,21 @@ static int features(lra_responder *r, const lra_request *q, const char *layer, f
     return 0;
 }
 
+/* Reads the token BACK positions before the last one from the last position's features. */
+static int head(lra_responder *r, const lra_request *q, const float *h, float *logits, lra_err *e)
+{
+    (void)e;
+    for (int64_t i = 0; i < q->B; i++) {
+        const float *last = h + (i * q->T + (q->length[i] ? q->length[i] - 1 : 0)) * WIDTH;
+        for (int64_t v = 0; v < r->facts.classes; v++) {
+            bool is = true;
+            for (int64_t d = 0; d < WIDTH; d++) is = is && last[d] == entry(d, v);
+            logits[i * r->facts.classes + v] = is ? 9 : 0;
+        }
+    }
+    return 0;
+}
+
 static int vjp(lra_responder *r, const lra_request *q, const char *layer, const int32_t *position,
                int64_t draws, const float *cotangent, float *grad_sq, lra_err *e)
 {
@@ -189,7 +204,7 @@ static void close_known(lra_responder *r)
 }
 
 static const lra_responder_functions functions = {
-    .forward = forward, .features = features, .vjp = vjp, .close = close_known};
+    .forward = forward, .features = features, .head = head, .vjp = vjp, .close = close_known};
 enum { ALL = LRA_ANSWERS_FORWARD | LRA_ANSWERS_FEATURES | LRA_ANSWERS_VJP | LRA_ANSWERS_PLACE };
 
 static known model_of(uint32_t answers, int64_t classes,
@@ -387,6 +402,26 @@ TEST(windows_without_padding)
         assert_true(10 * sent[1] < 7 * sent[0]);
         assert_true(equal_units(m[0].p.out->unit[0], m[1].p.out->unit[0]));
         for (int any = 0; any < 2; any++) close_measured(&m[any]);
+    }
+}
+
+/* The features of a position from crops around it: the distance of the delay is the context. */
+TEST(context_of_a_delay)
+{
+    for (int k = 0; k < 3; k++) {
+        known model = model_of(ALL | LRA_ANSWERS_HEAD, VOCAB, token_before_last);
+        measured m;
+        if (k > 0) model.base.facts.answers &= ~(uint32_t)LRA_ANSWERS_PLACE;
+        model.base.facts.no_positions = k == 2;
+        model.base.facts.causal = k == 2;
+        open_measured(&m, &labels, &model);
+        measure(&m, &lra_part_context);
+        equals(&m, "context", "context.r99", BACK);
+        equals(&m, "context", "context.r50", BACK);
+        const lra_measurement *f = found(&m, "context", "context.r99");
+        assert_true(f->lo == BACK && f->hi == BACK);
+        assert_int_equal((f->flags & LRA_FALLBACK) != 0, k == 1); /* position ids begin at 0 */
+        close_measured(&m);
     }
 }
 

@@ -70,6 +70,20 @@ static void add_limit(lra_probe_result *p, const char *unit, const char *id, dou
     lra_probe_unit_measurements(lra_probe_unit_new(p, unit), n, list);
 }
 
+/* Adds limits that keep 95 and 99 % of the gain. */
+static void add_context(lra_probe_result *p, const char *unit, const char *prefix, double least)
+{
+    lra_measurement list[2];
+    char id[2][16];
+    int n = 0;
+    for (int k = 0; k < 2; k++) {
+        snprintf(id[k], sizeof id[k], "%s%d", prefix, k ? 99 : 95);
+        add(list, &n, id[k], least + 2 * k, 1, 39);
+        list[k].null[LRA_NULL_INIT] = NAN;
+    }
+    lra_probe_unit_measurements(lra_probe_unit_new(p, unit), n, list);
+}
+
 static lra_probe_result *probe(const char *kind, const lra_result *r)
 {
     lra_origin none = {0};
@@ -108,6 +122,7 @@ static int make_files(void **state)
         probes[2 + s] = probe("influence", results[2 + s]);
         add_jacobian(probes[2 + s], 2 + s, s ? 2 : 1);
         add_limit(probes[2 + s], "cut", "cut.r99", 4);
+        add_context(probes[2 + s], "context", "context.r", 6 + s);
         probes[4 + s] = probe("kernels", results[2 + s]);
         add_range(probes[4 + s], "model", 0.25, NAN);
     }
@@ -119,6 +134,7 @@ static int make_files(void **state)
     add_range(probes[6], "layer0", 7, 0); /* the unit of a layer, which is not a head */
     probes[7] = probe("influence", results[4]);
     add_jacobian(probes[7], 4, 1);
+    add_context(probes[7], "context-curve", "context.c", 9); /* as of a language model */
     return 0;
 }
 
@@ -156,6 +172,11 @@ TEST(numbers_over_seeds)
     is_near(floor(1000 * mean->hi), floor(1000 * (2.5 + sqrt(0.25 + 12.7062 * 12.7062 / 4))));
     is_near(conv->initial[LRA_LOCALITY_MEAN].value, 1.25);
     is_near(conv->at[LRA_LOCALITY_CUT].value, 4);
+    is_near(conv->at[LRA_LOCALITY_CONTEXT].value, 6.5);
+    is_near(conv->at[LRA_LOCALITY_CONTEXT_99].value, 8.5);
+    is_near(v.row[1].at[LRA_LOCALITY_CONTEXT].value, 8); /* c - 1 tokens before the position */
+    is_near(v.row[1].at[LRA_LOCALITY_CONTEXT].lo, 7);
+    assert_non_null(heads->missing[LRA_LOCALITY_CONTEXT]);
     is_near(conv->at[LRA_LOCALITY_KERNEL_REL].value, 0.25);
     is_near(conv->value.value, 30.5 / SMALL_ROWS);
     assert_true(conv->decay[0] == 0 && conv->decay[1] == 1 && conv->decay[2] == 1);
@@ -257,9 +278,10 @@ TEST(each_model_has_its_equal_weights)
     char *data = take_file("locality.dat"), *script = take_file("locality.gp");
     int near = 0, far = 0;
     for (const char *at = data; *at; at = strchr(at, '\n') + 1) {
-        const char *last = strchr(at, '\n');
-        while (last > at && *last != ' ') last--;
-        near += strncmp(last, " 5.0", 4) == 0, far += strncmp(last, " 10.0", 5) == 0;
+        const char *field = at;
+        for (int k = 1; k < 17 && field; k++) field = strchr(field + 1, ' ');
+        if (!field) continue;
+        near += strncmp(field, " 5.0", 4) == 0, far += strncmp(field, " 10.0", 5) == 0;
     }
     assert_int_equal(near, 1);
     assert_true(far > 1);
@@ -278,7 +300,7 @@ TEST(panels_that_models_have)
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         lra_err e = {{0}};
         lra_report_input own = in;
-        if (known[k].n_probes < PROBES) /* the LSTM alone, which has no distance limits */
+        if (known[k].n_probes < PROBES) /* the LSTM alone, which has no limits of its layers */
             own = (lra_report_input){
                 .list = results + 4, .n = 1, .probes = probes + 7, .n_probes = known[k].n_probes};
         OK(write_figure(&lra_figure_locality, ".", &own, &e));
@@ -286,6 +308,8 @@ TEST(panels_that_models_have)
         assert_int_equal(strstr(script, "'mean distance") != NULL, known[k].range);
         assert_int_equal(strstr(script, "at initialisation (hollow)") != NULL, known[k].range);
         assert_int_equal(strstr(script, "limit per layer") != NULL, known[k].limits);
+        assert_int_equal(strstr(script, "limit of the model") != NULL, k == 1);
+        assert_int_equal(strstr(script, "limit of the complete model") != NULL, k < 2);
         assert_non_null(strstr(script, "accuracy"));
         assert_non_null(strstr(script, "LSTM"));
         lra_free(script);
