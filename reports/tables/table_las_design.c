@@ -162,6 +162,10 @@ static void add_kernels(lra_table *t, const design *d, const lra_probe_cell *c)
         const char *id = i < 2 ? decaying.id : smooth.id;
         f[i] = c ? measured(c, id, i % 2 == 0) : lra_measurement_of(id, NAN);
     }
+    for (int i = 0; i < 2; i++) {
+        if (f[i].lo < 0) f[i].lo = 0;
+        if (f[i].hi > 1) f[i].hi = 1;
+    }
     add_value(t, &f[0]);
     add_value(t, &f[1]);
     lra_table_cell(t, "%s", verdict(&decaying, &f[0]));

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "kernels/graph/op.h"
 #include "reports/report.h"
 #include "tests/fixtures/small_results.h"
+#include "tests/fixtures/tiny_model.h"
 
 enum { DESIGNS = 12, LAYER = 0, MODEL = 1, PRINTED = 5, INITIAL = 6, TRAINED = 8, BEFORE = 10 };
 enum { AFTER = 11, SMOOTH = 16 };
@@ -91,5 +93,47 @@ TEST(the_printed_table)
         for (int i = 0; i < DESIGNS; i++) yes += *tables[1]->cell[i][2 + 2 * k].text == 'Y';
         if (yes != count[k]) fail_msg("column %d: %d", k, yes);
     }
+    lra_tables_free(tables, 2);
+}
+
+static int nodes(const lra_graph *g, const lra_op *op)
+{
+    lra_tensor *found[64];
+    return lra_graph_nodes(g, op, 64, found);
+}
+
+/* The properties of this program's layers, as far as their graphs show them: recurrence (scans) and
+ * modes. */
+TEST(properties_of_graphs)
+{
+    enum { HERE = 1, COMPLEX_HERE = 11, PARALLEL_HERE = 15 };
+    lra_report_input in = {.n_probes = 0};
+    lra_err e = {{0}};
+    lra_table **tables;
+    int checked = 0;
+    assert_int_equal(lra_table_las_design.make(&in, &tables, &e), 2);
+    for (int i = 0; i < DESIGNS; i++) {
+        const lra_cell *row = tables[1]->cell[i];
+        if (strcmp(row[HERE].text, "-") == 0) continue;
+        const lra_model *m = lra_model_find(row[HERE].text, &e);
+        NOT_NULL(m);
+        tiny_model f;
+        model_open(&f, &(model_case){.model = m,
+                                     .variant = "",
+                                     .type = LRA_F32,
+                                     .vocab = TRIAL_VOCAB,
+                                     .B = 2,
+                                     .T = 12,
+                                     .T_max = 12});
+        bool scans = nodes(f.k.graph, &lra_op_scan) > 0;
+        bool modes = scans || nodes(f.k.graph, &lra_op_ssm_kernel) > 0 ||
+                     nodes(f.k.graph, &lra_op_dplr_kernel) > 0;
+        if ((*row[PARALLEL_HERE].text == 'N') != scans) fail_msg("%s: scans", m->name);
+        /* MEGA has real modes */
+        if (*row[COMPLEX_HERE].text == 'Y' && !modes) fail_msg("%s: modes", m->name);
+        model_close(&f);
+        checked++;
+    }
+    assert_int_equal(checked, DESIGNS - 1);
     lra_tables_free(tables, 2);
 }
