@@ -285,9 +285,10 @@ static int check_model(const lra_options *o, const lra_dataset *d, lra_responder
                        lra_check *check, lra_err *e)
 {
     enum { ROWS = 200 };
-    int64_t n = d->split[LRA_TEST_SPLIT].n;
-    lra_subject s = lra_subject_of(model, d, d->task->name, n < ROWS ? n : ROWS,
-                                   (uint64_t)lra_option_int(o, "seed"));
+    uint64_t seed = (uint64_t)lra_option_int(o, "seed");
+    lra_subject s = lra_subject_of(model, d, d->task->name, 1, seed);
+    int64_t n = lra_subject_test_rows(&s);
+    s.batch = s.donors = n < ROWS ? n : ROWS;
     if (d->task->goal == LRA_GOAL_NEXT && s.batch > ROWS / 8) s.batch = ROWS / 8;
     s.buckets = (lra_buckets){1, {d->max_length}}; /* the length of a model with a fixed one */
     lra_loader *l = lra_subject_loader(&s, s.batch);

@@ -46,7 +46,7 @@ int lra_attention_of_model(const lra_subject *s, int64_t sample, lra_probe_resul
         if (rc == 0) rc = s->model->is->restore(s->model, e);
     }
     if (rc == 0) {
-        int64_t test = s->data->split[LRA_TEST_SPLIT].n;
+        int64_t test = lra_subject_test_rows(s);
         tell(s, &best.maps);
         lra_probe_result_set(r, "examples", "%lld", (long long)best.heads.head[0].examples);
         if (s->model->facts.row_sums == LRA_ROWS_ANY)
@@ -64,7 +64,7 @@ int lra_attention_of_model(const lra_subject *s, int64_t sample, lra_probe_resul
 
 double lra_attention_of_model_passes(const lra_subject *s, int64_t sample)
 {
-    int64_t test = s->data->split[LRA_TEST_SPLIT].n;
+    int64_t test = lra_subject_test_rows(s);
     int64_t n = sample == 0 || sample > test ? test : sample;
     /* one pass each over n examples for distances, sinks and complete maps; a shorter one for
      * rollout */

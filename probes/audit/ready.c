@@ -165,7 +165,12 @@ static int read_ops(const char *list, uint32_t *answers, lra_err *e)
     /* without restore(), the trained weights would be lost */
     if (!restore) *answers &= ~(uint32_t)LRA_ANSWERS_RESET;
     if (*answers & LRA_ANSWERS_FORWARD) return 0;
-    return lra_fail(e, "'ready' lists the ops '%.80s', expected 'forward' among them", list);
+    bool given = *answers & LRA_ANSWERS_LOGPROB;
+    return lra_fail(e, "'ready' lists the ops '%.80s', expected 'forward' among them%s", list,
+                    given
+                        ? ": log-probabilities of given tokens are not enough, KL divergences need "
+                          "those of all tokens"
+                        : "");
 }
 
 /* Reads names that are separated by blanks. The caller frees *to by free_names(), also after a

@@ -77,6 +77,14 @@ int64_t lra_subject_rows(const lra_subject *s, int64_t sample, int64_t **index, 
     return n;
 }
 
+int64_t lra_subject_test_rows(const lra_subject *s)
+{
+    int64_t *index, *place, n = lra_subject_rows(s, 0, &index, &place);
+    lra_free(index);
+    lra_free(place);
+    return n;
+}
+
 /* ---- batches --------------------------------------------------------------------------------- */
 
 lra_request lra_subject_request(const lra_subject *s, const lra_batch *b)

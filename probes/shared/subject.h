@@ -52,6 +52,8 @@ int lra_subject_each(const lra_subject *s, int64_t sample,
 /* Returns the number of rows of a sample. index: (n) their rows in the split; place: for each row
  * of the split, its rank in the sample. The caller frees both. */
 int64_t lra_subject_rows(const lra_subject *s, int64_t sample, int64_t **index, int64_t **place);
+/* Number of test rows; of a stream, its windows. */
+int64_t lra_subject_test_rows(const lra_subject *s);
 /* Computes the contributions of rows with these logits (B,C) to the sums of the metric: row (B), 0
  * for missing rows. Rows without labels (lra_task.unlabelled): n is 1, the loss is NAN. Not for
  * language models. */

@@ -93,6 +93,8 @@ TEST(faults_of_the_protocol)
     expect("flags", "flags 4, expected 0");
     expect("bad-classes", "the model has 7 outputs, the task 'made-up' has 3");
     expect("values", "the task has inputs of another kind (tokens or values, towers)");
+    expect("scored",
+           "expected 'forward' among them: log-probabilities of given tokens are not enough");
     expect("early", "'ready' has no 'protocol' in its metadata");
     expect("error", "error code 'tired', expected unsupported, out_of_memory, bad_request");
     expect("internal", "the model failed at 'forward' (id 1): no more today");
