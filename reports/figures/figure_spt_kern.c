@@ -12,6 +12,7 @@
 #include "kernels/base/core/config.h"
 #include "kernels/base/core/mem.h"
 #include "reports/views/kernel_decay.h"
+#include "reports/views/model_names.h"
 #include "reports/views/probe_view.h"
 #include "reports/report.h"
 
@@ -111,6 +112,35 @@ static bool is_layer(const pair *p, const lra_probe_unit *u, const lra_probe_arr
     return true;
 }
 
+static bool alike(const lra_probe_result *a, const lra_probe_result *b)
+{
+    return strcmp(a->task, b->task) == 0 && strcmp(a->model, b->model) == 0;
+}
+
+/* True if all pairs have the same task and model, which the title then names. */
+static bool all_alike(const plot *p)
+{
+    for (int i = 1; i < p->n_pairs; i++)
+        if (!alike(p->pair[i].scratch, p->pair[0].scratch)) return false;
+    return true;
+}
+
+/* Name of a panel: what distinguishes its pair from the others (task and model, seed), and the
+ * layer. The caller frees it. */
+static char *panel_name(const plot *p, const pair *of, const char *layer)
+{
+    const lra_probe_result *r = of->scratch;
+    bool again = false;
+    if (p->n_pairs == 1) return lra_copy_text(layer);
+    if (all_alike(p)) return lra_format("seed %lld, %s", (long long)r->seed, layer);
+    for (int i = 0; i < p->n_pairs; i++) {
+        const lra_probe_result *other = p->pair[i].scratch;
+        again = again || (other->seed != r->seed && alike(other, r));
+    }
+    return again ? lra_format("%s, %s %lld, %s", r->task, r->model, (long long)r->seed, layer)
+                 : lra_format("%s, %s, %s", r->task, r->model, layer);
+}
+
 /* Adds at most `most` evenly spaced layers of a pair as panels. */
 static void add_panels(plot *p, const pair *of, int most)
 {
@@ -127,9 +157,7 @@ static void add_panels(plot *p, const pair *of, int most)
         panel *x = &p->panel[p->n++];
         x->of = of, taken++;
         memcpy(x->line, line, sizeof line);
-        x->name = p->n_pairs == 1
-                      ? lra_copy_text(unit->name)
-                      : lra_format("%s, %s, %s", of->scratch->task, of->scratch->model, unit->name);
+        x->name = panel_name(p, of, unit->name);
         for (int k = 0; k < LINES; k++) lra_decay_axes_hold(&p->axes, line[k]);
     }
 }
@@ -170,19 +198,26 @@ static void add_script(lra_plot *f, const plot *p)
     lra_decay_add_script(f, &d);
 }
 
+/* The caller frees it. */
+static char *title_of(const plot *p)
+{
+    static const char what[] = "Decay of convolution kernels, from scratch and pretrained";
+    const lra_probe_result *r = p->pair[0].scratch;
+    if (!all_alike(p)) return lra_copy_text(what);
+    char *model = lra_model_shown(r->model, r->model, r->config);
+    char *title = p->n_pairs == 1 ? lra_format("%s: %s, %s, seed %lld", what, r->task, model,
+                                               (long long)r->seed)
+                                  : lra_format("%s: %s, %s", what, r->task, model);
+    lra_free(model);
+    return title;
+}
+
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
     plot *p = lra_alloc(sizeof *p);
     int rc = open_plot(p, in, e);
     if (rc == 0) {
-        const lra_probe_result *r = p->pair[0].scratch;
-        f->title =
-            p->n_pairs == 1
-                ? lra_format(
-                      "Decay of convolution kernels, from scratch and pretrained: %s, %s, seed "
-                      "%lld",
-                      r->task, r->model, (long long)r->seed)
-                : lra_copy_text("Decay of convolution kernels, from scratch and pretrained");
+        f->title = title_of(p);
         for (int i = 0; i < p->n_pairs; i++) {
             lra_plot_source(f, "run", p->pair[i].scratch->run);
             lra_plot_source(f, "run", p->pair[i].pretrained->run);

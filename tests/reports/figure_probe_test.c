@@ -202,6 +202,32 @@ TEST(ten_layers_fit)
     lra_free_large(data);
 }
 
+/* ---- spt-kern ---- */
+
+/* Panels of several seeds are named by the seed. */
+TEST(pairs_of_seeds_have_names)
+{
+    const double envelope[12] = {1, 0.5, 0.2, 0.1, 1, 0.6, 0.3, 0.2, 1, 0.7, 0.4, 0.3};
+    lra_probe_result *p[4];
+    for (int i = 0; i < 4; i++) {
+        lra_result *r = small_result("quick", 5, i / 2, 30);
+        lra_origin none = {0};
+        char *config = lra_format("%s%s", r->config, i % 2 ? "train.from=0123\n" : "");
+        lra_free(r->config);
+        r->config = config;
+        p[i] = lra_probe_result_new("kernels", r, &none);
+        lra_result_free(r);
+        lra_probe_unit *u = lra_probe_unit_new(p[i], "layer0.conv");
+        add_array(u, "envelope", 3, 4, envelope);
+        add_array(u, "envelope0", 3, 4, envelope);
+    }
+    char *data, *script = draw(&lra_figure_spt_kern, 4, p, &data);
+    assert_non_null(strstr(script, "'seed 0, layer0.conv'"));
+    assert_non_null(strstr(script, "'seed 1, layer0.conv'"));
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
 /* ---- heads ----------------------------------------------------------------------------------- */
 
 enum { HEADS = 70 };
