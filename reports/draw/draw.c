@@ -9,6 +9,7 @@
 #include "kernels/base/os/file.h"
 #include "kernels/base/os/process.h"
 #include "reports/draw/image_metadata.h"
+#include "reports/views/weight_phases.h"
 
 int lra_draw_check(const char *list, lra_err *e)
 {
@@ -74,12 +75,19 @@ static int run_gnuplot(const lra_report_figure *f, const char *folder, lra_text 
     return status == 0 ? 0 : LRA_FAILED;
 }
 
+static int make(const lra_report_figure *f, const lra_report_input *in, lra_plot *p, lra_err *e)
+{
+    int rc = f->make(in, p, e);
+    if (rc == 0) lra_phase_caption(p, in->n_probes, in->probes);
+    return rc;
+}
+
 int lra_draw_svg(const lra_report_figure *f, const lra_report_input *in, lra_plot *p, lra_text *svg,
                  lra_err *e)
 {
     const char *tmp = getenv("TMPDIR");
     char *folder = lra_format("%s/lra-report.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    int rc = f->make(in, p, e);
+    int rc = make(f, in, p, e);
     if (rc == 0 && !mkdtemp(folder))
         rc = lra_fail_errno(e, "cannot make the folder '%s'", folder);
     else if (rc == 0) {
@@ -95,7 +103,7 @@ int lra_draw(const lra_report_figure *f, const lra_report_input *in, const char 
              const char *formats, lra_err *e)
 {
     lra_plot p = {0};
-    int rc = f->make(in, &p, e);
+    int rc = make(f, in, &p, e);
     if (rc == 0) rc = lra_folder_make(folder, e);
     if (rc == 0) rc = lra_plot_write(&p, folder, f->name, e);
     for (const char *at = formats; *at && rc == 0;) {

@@ -7,6 +7,7 @@
 #include "analysis/measurement_info.h"
 #include "kernels/base/core/mem.h"
 #include "reports/views/measurement_columns.h"
+#include "reports/views/weight_phases.h"
 
 char *lra_probe_run_name(const lra_probe_result *r)
 {
@@ -180,7 +181,8 @@ lra_table *lra_probe_measurements_table(const char *title, lra_probe_result *con
     lra_table_note(
         t,
         "null value\tvalue of uniform weights, of permuted blocks, or of the full input; "
-        "initial: at initialisation%s",
+        "initial: %s%s",
+        lra_phase_initial_of(n, list),
         shuffled ? "; shuffled: after training on permuted labels" : "");
     note_flags(t, seen);
     return t;

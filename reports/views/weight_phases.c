@@ -214,12 +214,41 @@ lra_measurement lra_phase_change(const lra_phase_pair *p, lra_phase phase, lra_p
     return f;
 }
 
-const char *lra_phase_initial(int n, const lra_probe_cell *cells)
+static const char *initial_of(int n, int tuned)
 {
-    int tuned = 0;
-    for (int i = 0; i < n; i++) tuned += has(cells[i].seed[0], "train.from");
     return tuned == 0   ? "at initialisation"
            : tuned == n ? "before fine-tuning, with the pretrained weights"
                         : "at initialisation, with random weights; of pretrained runs, before "
                           "fine-tuning";
+}
+
+const char *lra_phase_initial(int n, const lra_probe_cell *cells)
+{
+    int tuned = 0;
+    for (int i = 0; i < n; i++) tuned += has(cells[i].seed[0], "train.from");
+    return initial_of(n, tuned);
+}
+
+const char *lra_phase_initial_of(int n, lra_probe_result *const *list)
+{
+    int tuned = 0;
+    for (int i = 0; i < n; i++) tuned += has(list[i], "train.from");
+    return initial_of(n, tuned);
+}
+
+void lra_phase_caption(lra_plot *p, int n, lra_probe_result *const *list)
+{
+    static const char text[] =
+        "of fine-tuned runs, 'at initialisation' is before fine-tuning, with "
+        "the pretrained weights";
+    bool drawn = false;
+    if (!p->script.s || !strstr(p->script.s, "at initialisation")) return;
+    for (int i = 0; i < n; i++)
+        drawn = drawn ||
+                (p->sources.s && strstr(p->sources.s, list[i]->run) && has(list[i], "train.from"));
+    if (!drawn) return;
+    char *caption = p->caption && *p->caption ? lra_format("%s; %s", p->caption, text)
+                                              : lra_copy_text(text);
+    lra_free(p->caption);
+    p->caption = caption;
 }

@@ -5,6 +5,7 @@
 #ifndef LRA_REPORTS_VIEWS_WEIGHT_PHASES_H
 #define LRA_REPORTS_VIEWS_WEIGHT_PHASES_H
 
+#include "reports/draw/plot.h"
 #include "reports/views/probe_view.h"
 
 typedef enum {
@@ -46,8 +47,12 @@ lra_measurement lra_phase_value(const lra_phase_pair *p, lra_phase phase, const 
 lra_measurement lra_phase_change(const lra_phase_pair *p, lra_phase phase, lra_phase from,
                                  const char *id);
 
-/* Meaning of "initial" for n results: "at initialisation", with an addition if some of them are
- * fine-tuned. */
+/* Meaning of "initial" for n cells, or n files: "at initialisation", or what it means if some of
+ * them are fine-tuned. */
 const char *lra_phase_initial(int n, const lra_probe_cell *cells);
+const char *lra_phase_initial_of(int n, lra_probe_result *const *list);
+/* Adds this meaning to the caption of a figure that draws values "at initialisation", if one of its
+ * runs is fine-tuned. */
+void lra_phase_caption(lra_plot *p, int n, lra_probe_result *const *list);
 
 #endif

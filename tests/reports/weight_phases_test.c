@@ -170,6 +170,30 @@ TEST(the_table_answers_the_question)
     free_files(list);
 }
 
+/* A figure that draws values at initialisation says what they are for fine-tuned runs. */
+TEST(captions_of_fine_tuned_runs)
+{
+    lra_probe_result *list[2] = {file(0, "aaaa", "", 0.9, 1),
+                                 file(0, "bbbb", "train.from=0123\n", 0.6, 0.7)};
+    for (int i = 0; i < 4; i++) {
+        lra_plot p = {0};
+        lra_plot_source(&p, "run", i % 2 ? "bbbb" : "aaaa");
+        if (i == 3) p.caption = lra_copy_text("given");
+        lra_text_add(&p.script, i == 0 ? "plot 1" : "set label 'at initialisation'");
+        if (i == 1) p.script.n = 0, p.script.s[0] = 0;
+        lra_phase_caption(&p, 2, list);
+        if (i < 3)
+            assert_null(p.caption);
+        else
+            assert_non_null(strstr(p.caption, "given; of fine-tuned runs, 'at initialisation' is"));
+        lra_plot_free(&p);
+    }
+    assert_string_equal(lra_phase_initial_of(1, list), "at initialisation");
+    assert_string_equal(lra_phase_initial_of(1, list + 1),
+                        "before fine-tuning, with the pretrained weights");
+    for (int i = 0; i < 2; i++) lra_probe_result_free(list[i]);
+}
+
 TEST(without_a_pair_there_is_no_table)
 {
     lra_probe_result *list[1] = {file(0, "a", "", 0.9, 1)};
