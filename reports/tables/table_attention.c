@@ -193,6 +193,10 @@ static lra_table *heads_table(const lra_probe_result *r, const group *g)
     lra_free(name);
     lra_free(title);
     note_columns(t, r, g);
+    if (g == groups && strstr(r->config, "train.objective=pretrain-masked"))
+        lra_table_note(t,
+                       "inputs\tmasked, as in pretraining; 'initial' of a run fine-tuned from this "
+                       "one has these weights on complete inputs");
     int64_t queries = lra_probe_queries(r);
     if (queries > 0 && g == groups)
         lra_table_note(t,

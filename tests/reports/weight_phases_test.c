@@ -194,6 +194,19 @@ TEST(captions_of_fine_tuned_runs)
     for (int i = 0; i < 2; i++) lra_probe_result_free(list[i]);
 }
 
+TEST(masked_inputs_are_noted)
+{
+    for (int masked = 0; masked < 2; masked++) {
+        lra_probe_result *list[1] = {
+            file(0, "a", masked ? "train.objective=pretrain-masked\n" : "", 0.9, 1)};
+        const lra_report_input in = {.probes = list, .n_probes = 1};
+        char *text = printed(&lra_table_attention, &in);
+        assert_int_equal(strstr(text, "masked, as in pretraining") != NULL, masked);
+        free(text);
+        lra_probe_result_free(list[0]);
+    }
+}
+
 TEST(without_a_pair_there_is_no_table)
 {
     lra_probe_result *list[1] = {file(0, "a", "", 0.9, 1)};
