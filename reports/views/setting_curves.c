@@ -32,6 +32,7 @@ typedef struct {
     const lra_result *series[COLLECTED]; /* a result of each model */
     char *variant[COLLECTED];
     panel panel[PANELS];
+    lra_err conflict; /* the first point with two configurations; "": none */
 } plot;
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -99,17 +100,21 @@ static int choose_series(plot *p, lra_err *e)
                                 (int)MOST);
 }
 
-/* Adds a point to a curve, in ascending order of x. */
-static int add_point(curve *c, double x, const lra_estimate *v, double scale, const lra_result *r,
-                     lra_err *e)
+/* Adds a point to a curve, in ascending order of x. A second configuration with the same value is a
+ * conflict. */
+static int add_point(plot *p, curve *c, double x, const lra_estimate *v, double scale,
+                     const lra_result *r, lra_err *e)
 {
     int at = c->n;
     while (at > 0 && c->x[at - 1] > x) at--;
-    if (at > 0 && c->x[at - 1] == x)
-        return lra_fail(e,
-                        "two configurations of '%s' on '%s' with the same value; select results by "
-                        "--label or name fewer",
-                        r->model, r->task);
+    if (at > 0 && c->x[at - 1] == x) {
+        if (!*p->conflict.msg)
+            lra_fail(&p->conflict,
+                     "two configurations of '%s' on '%s' with the same value; select results by "
+                     "--label or name fewer",
+                     r->model, r->task);
+        return 0;
+    }
     if (c->n == POINTS) return lra_fail(e, "more than %d points of '%s'", (int)POINTS, r->model);
     for (int i = c->n++; i > at; i--)
         c->x[i] = c->x[i - 1], c->value[i] = c->value[i - 1], c->lo[i] = c->lo[i - 1],
@@ -147,7 +152,7 @@ static int add_group(plot *p, const lra_setting_curves *s, const lra_result_grou
     if (lra_result_metric(r) != x->metric)
         return lra_fail(e, "results of '%s' in different metrics; name results in one metric",
                         r->task);
-    return add_point(to, to->flat ? 0 : place(x, setting), &v, x->metric->scale, r, e);
+    return add_point(p, to, to->flat ? 0 : place(x, setting), &v, x->metric->scale, r, e);
 }
 
 static void widen(double *lo, double *hi, double x)
@@ -183,18 +188,18 @@ static int open_plot(plot *p, const lra_setting_curves *s, int n, const lra_resu
     int rc = 0;
     bool any = false;
     for (int i = 0; i < n && rc == 0; i++) rc = add_group(p, s, &g[i], e);
-    if (rc == 0) rc = choose_series(p, e);
-    for (int i = 0; i < p->n_panels; i++) {
-        set_ranges(&p->panel[i]);
+    for (int i = 0; i < p->n_panels; i++)
         for (int k = 0; k < COLLECTED; k++)
             any = any || (p->panel[i].curve[k].n > 1 && !p->panel[i].curve[k].flat);
-    }
     if (rc == 0 && !any)
         rc = lra_fail(
             e,
-            "no model has results with two values of the setting; 'lra-probe train --set' or "
-            "'lra-probe sweep %s' make them",
+            "no model has results with two values of the setting; 'lra-probe train --set' "
+            "or 'lra-probe sweep %s' make them",
             s->figure);
+    if (rc == 0 && *p->conflict.msg) rc = lra_fail(e, "%s", p->conflict.msg);
+    if (rc == 0) rc = choose_series(p, e);
+    for (int i = 0; i < p->n_panels; i++) set_ranges(&p->panel[i]);
     return rc;
 }
 

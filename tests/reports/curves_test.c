@@ -103,7 +103,18 @@ TEST(ambiguous_results_are_refused)
 {
     add("listops", "las", 0, 20, "model.chunk=8\n");
     add("listops", "las", 0, 20, "model.chunk=8\nmodel.width=9\n");
+    add("listops", "las", 0, 20, "");
     refuses(&lra_figure_las_fig5, "two configurations of 'las' on 'listops'");
+    clear();
+    /* other models do not matter, and without a curve there is no conflict */
+    add("listops", "s4", 0, 20, "");
+    add("listops", "s4", 0, 20, "model.width=9\n");
+    add("listops", "las", 0, 20, "model.alpha=geo\n");
+    add("listops", "las", 0, 20, "");
+    refuses(&lra_figure_las_fig5, "no model has results with two values of the setting");
+    add("listops", "s", 0, 20, "model.chunk=8\n");
+    add("listops", "s", 0, 20, "model.chunk=16\n");
+    refuses(&lra_figure_las_fig5, "two configurations of 'las'");
     clear();
     add("listops", "transformer", 0, 20, "");
     add("listops", "las", 0, 20, "model.chunk=8\n");
