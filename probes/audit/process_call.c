@@ -88,6 +88,8 @@ static char *make_frame(lra_external *m, const lra_call *c, int64_t from, int64_
     lra_config *meta = lra_config_new();
     if (c->layer) lra_config_set(meta, "layer", c->layer);
     if (m->reset >= 0) lra_config_set_int(meta, "reset", m->reset);
+    if (c->q->limit) lra_config_set_int(meta, "limit", c->q->limit->r);
+    if (c->q->limit && c->q->limit->layer) lra_config_set(meta, "layer", c->q->limit->layer);
     lra_request q = *c->q;
     if (!m->ready.mask) q.keep = NULL;
     lra_wire_inputs(&w, &q, c->row + from, to - from);
@@ -221,6 +223,8 @@ int lra_call_check(const lra_external *m, const char *op, uint32_t answers, cons
         LRA_BUG("a request of another kind than the task");
     if (q->place && !lra_responder_answers(&m->base, LRA_ANSWERS_PLACE))
         return lra_fail_absent(e, "the model does not accept position ids");
+    if (q->limit && !m->base.facts.limits)
+        return lra_fail_absent(e, "the model accepts no distance limits");
     if (q->keep && !m->ready.mask) return lra_fail_absent(e, "the model does not accept 'keep'");
     return 0;
 }

@@ -133,6 +133,11 @@ void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config 
     if (f->reach >= 0) lra_config_set_int(meta, "reach", f->reach);
     if (f->answers & LRA_ANSWERS_PLACE) lra_config_set(meta, "place", "1");
     if (f->no_positions) lra_config_set(meta, "positions", "0");
+    if (f->limits) {
+        lra_config_set(meta, "limits", f->limits == LRA_LIMITS_LAYERS ? "layers" : "attention");
+        lra_config_set_int(meta, "limit_depth", f->limit_depth);
+        set_names(meta, "limit_layers", f->n_limit_layers, f->limit_layer);
+    }
     if (f->next) lra_config_set(meta, "next", "1");
     if (f->has_bos) lra_config_set_int(meta, "bos", f->bos);
     lra_text_free(&list);
@@ -257,6 +262,9 @@ static int read_layers(lra_ready *r, lra_err *e)
     if (rc == 0)
         rc = read_names("kernel_layers", kernels, &f->n_kernel_layers, &r->kernel_layer, e);
     f->kernel_layer = (const char *const *)r->kernel_layer;
+    const char *limited = lra_config_text_or(r->meta, "limit_layers", "");
+    if (rc == 0) rc = read_names("limit_layers", limited, &f->n_limit_layers, &r->limit_layer, e);
+    f->limit_layer = (const char *const *)r->limit_layer;
     const char *features = lra_config_text_or(r->meta, "feature_layers", "");
     if (rc == 0)
         rc = read_names("feature_layers", features, &f->n_feature_layers, &r->feature_layer, e);
@@ -268,6 +276,18 @@ static int read_layers(lra_ready *r, lra_err *e)
     f->row_sums = kind == N_ROW_SUMS ? LRA_ROWS_ONE : (lra_row_sums)kind;
     f->uncovered = lra_config_text_or(r->meta, "uncovered", NULL);
     return rc;
+}
+
+static int read_limits(lra_ready *r, const lra_message *m, lra_err *e)
+{
+    static const char *const kinds[] = {"none", "attention", "layers"};
+    const char *word = lra_config_text_or(r->meta, "limits", kinds[0]);
+    int kind = 0;
+    while (kind < 3 && strcmp(word, kinds[kind]) != 0) kind++;
+    if (kind == 3)
+        return lra_fail(e, "'ready': 'limits' is '%.40s', expected attention or layers", word);
+    r->facts.limits = (lra_limits)kind, r->facts.limit_depth = 1;
+    return read_optional(m, "limit_depth", 1 << 20, &r->facts.limit_depth, e);
 }
 
 static int compare(const lra_responder_facts *f, const lra_model_task *t, lra_err *e)
@@ -321,6 +341,7 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
     if (rc == 0) rc = read_optional(m, "attn_prepended", 1 << 10, &f->prepended, e);
     if (rc == 0) rc = read_layers(r, e);
     if (rc == 0) rc = read_windows(r, e);
+    if (rc == 0) rc = read_limits(r, m, e);
     if (rc == 0) rc = compare(f, t, e);
     f->mask = r->mask = mask != 0, f->causal = causal != 0;
     f->no_positions = positions == 0;
@@ -341,6 +362,7 @@ void lra_ready_free(lra_ready *r)
     free_names(r->facts.n_attention_layers, r->attention_layer);
     free_names(r->facts.n_kernel_layers, r->kernel_layer);
     free_names(r->facts.n_feature_layers, r->feature_layer);
+    free_names(r->facts.n_limit_layers, r->limit_layer);
     lra_free(r->window);
     lra_config_free(r->meta);
     *r = (lra_ready){.inflight = 0};

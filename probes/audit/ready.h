@@ -6,6 +6,11 @@
  *   attn_window                  for each layer of attn_layers, or one word for all: A:B, the mask
  *                                admits at most A tokens before a query and B after it; W = W:W; -
  *                                no window (default: -). `attn_allowed` of an answer has priority
+ *   limits                       attention or layers: forward accepts the metadata `limit` = r, and
+ *                                then positions use only positions at most r tokens away, in every
+ *                                layer that mixes positions (attention: all of them are attention)
+ *   limit_depth, limit_layers    number of consecutive such layers (default 1); names of those that
+ *                                forward limits alone if the metadata have `layer`
  *   attn_prepended               positions before the first token: class tokens (default 0)
  *   attn_rows                    sums of the rows: 1 (default), any or raw (lra_row_sums)
  *   uncovered                    layers that mix positions without a kernel; "": none */
@@ -34,7 +39,7 @@ typedef struct {
     int64_t max_batch; /* maximum number of rows of a message; 0: no maximum */
     int inflight;      /* number of requests that the model accepts at a time */
     lra_config *meta;  /* all keys of `ready` */
-    char **layer, **attention_layer, **kernel_layer, **feature_layer;
+    char **layer, **attention_layer, **kernel_layer, **feature_layer, **limit_layer;
     int64_t *window; /* facts.window */
 } lra_ready;
 

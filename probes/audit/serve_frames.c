@@ -112,12 +112,38 @@ static void add_answer(lra_wire *out, const char *name, const lra_request *q, co
     lra_free(row);
 }
 
+static bool is_one_of(const char *name, int n, const char *const *list)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, list[i]) == 0) return true;
+    return false;
+}
+
+/* Reads the distance limit of a request, if it has one. */
+static int read_limit(const lra_server *s, const lra_message *m, lra_request *q,
+                      lra_request_limit *limit, lra_err *e)
+{
+    const lra_responder_facts *f = &s->r->facts;
+    if (!lra_message_text(m, "limit")) return 0;
+    if (!f->limits) return lra_fail_absent(e, "the model accepts no distance limits");
+    if (lra_message_int(m, "limit", 0, INT64_MAX, &limit->r, e) != 0) return LRA_REFUSED;
+    limit->layer = lra_message_text(m, "layer");
+    if (limit->layer && !is_one_of(limit->layer, f->n_limit_layers, f->limit_layer)) {
+        lra_fail(e, "layer '%.80s' cannot be limited alone", limit->layer);
+        return LRA_REFUSED;
+    }
+    q->limit = limit;
+    return 0;
+}
+
 static int forward(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
 {
     lra_wire_request w;
     int rc = check_op(s, LRA_ANSWERS_FORWARD, e);
     if (rc != 0) return rc;
+    lra_request_limit limit = {.r = 0};
     rc = read_inputs(s, m, &w, e);
+    if (rc == 0) rc = read_limit(s, m, &w.q, &limit, e);
     if (rc == 0) rc = prepare(s, LRA_ANSWERS_FORWARD | place_of(&w.q), w.q.T, e);
     int64_t dims[2] = {w.q.B, s->r->facts.classes};
     float *logits = NULL;
@@ -164,13 +190,6 @@ static int logprob(lra_server *s, const lra_message *m, lra_wire *out, lra_err *
     lra_free(target);
     lra_wire_request_free(&w);
     return rc;
-}
-
-static bool is_one_of(const char *name, int n, const char *const *list)
-{
-    for (int i = 0; i < n; i++)
-        if (strcmp(name, list[i]) == 0) return true;
-    return false;
 }
 
 /* Reads the layer of a request; NULL, for the features before the pool, if the key is missing or

@@ -9,10 +9,10 @@
  *   cut.window   only if all limited ops are attention: the thresholds of unit cut under the names
  *                window.w50 .. .w99
  *   cut.LAYER    layer.w50 .. .w99: smallest r that keeps this share if only that layer is limited
+ * A model that answers requests must accept distance limits (facts.limits).
  * A threshold has no chance level; its null value is the input length, which keeps the complete
  * gain. */
-#include "probes/influence/distance_ablation.h"
-#include "probes/influence/part.h"
+#include "probes/influence/cut_of_model.h"
 
 #include <math.h>
 
@@ -20,20 +20,24 @@
 
 static const char *undefined(const lra_influence *p)
 {
+    if (!p->engine) return lra_model_cut_undefined(&p->subject);
     return lra_model_no_limit_reason(p->engine->spec.model, p->engine->spec.model_config);
 }
 
 static const char *hint(const lra_influence *p)
 {
-    return lra_ablation_hint(&p->engine->spec);
+    return p->engine ? lra_ablation_hint(&p->engine->spec) : NULL;
 }
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    lra_device here = p->engine->device;
+    int curves = lra_model_cut_curves(&p->subject);
+    if (p->engine) {
+        lra_device here = p->engine->device;
+        curves = lra_ablation_curves(&p->engine->spec, &here, 0);
+    }
     return (double)lra_influence_rows(p, examples) *
-           (double)lra_ablation_runs(lra_ablation_curves(&p->engine->spec, &here, 0),
-                                     p->subject.data->max_length);
+           (double)lra_ablation_runs(curves, p->subject.data->max_length);
 }
 
 /* cut.reach99 = min(L r, most). If r is only a lower bound (censored), the smallest possible
@@ -53,8 +57,11 @@ static lra_measurement reach_of(const lra_gain *g, int64_t n, double depth, doub
 static void add_reach(const lra_influence *p, lra_probe_unit *u, const lra_ablation *c,
                       const lra_gain *g)
 {
-    const lra_model *m = p->engine->spec.model;
-    int64_t reach = m->reach ? m->reach(p->engine->spec.model_config) : -1;
+    int64_t reach = p->subject.model->facts.reach;
+    if (p->engine) {
+        const lra_model *m = p->engine->spec.model;
+        reach = m->reach ? m->reach(p->engine->spec.model_config) : -1;
+    }
     double depth = c->depth, most = (double)p->subject.data->max_length - 1;
     if (reach >= 0) most = fmin(most, (double)reach);
     lra_measurement f = reach_of(g, c->n, depth, most);
@@ -66,8 +73,9 @@ static void add_reach(const lra_influence *p, lra_probe_unit *u, const lra_ablat
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     lra_ablation c;
-    int rc = lra_ablation_measure(&p->engine->spec, &p->engine->device, 0, examples, &p->steps, &c,
-                                  e);
+    int rc = p->engine ? lra_ablation_measure(&p->engine->spec, &p->engine->device, 0, examples,
+                                              &p->steps, &c, e)
+                       : lra_model_cut_measure(&p->subject, examples, &p->steps, &c, e);
     for (int k = 0; k < c.n_curves && rc == 0; k++) {
         lra_gain g;
         const lra_ablation_curve *curve = &c.curve[k];
@@ -92,7 +100,6 @@ const lra_influence_part lra_part_cut = {
     .least = 1,
     .units = (const char *const[]){"cut.*", NULL},
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
-    .engine = true,
     .undefined = undefined,
     .hint = hint,
     .passes = passes,

@@ -45,6 +45,20 @@ typedef enum {
     LRA_ROWS_RAW
 } lra_row_sums;
 
+/* A distance limit of a request: positions use only positions at most r tokens away, in every layer
+ * or in one. */
+typedef struct {
+    int64_t r;
+    const char *layer; /* Nullable: every layer */
+} lra_request_limit;
+
+/* What a distance limit of the model covers. */
+typedef enum {
+    LRA_LIMITS_NONE,
+    LRA_LIMITS_ATTENTION, /* every operation that mixes positions, all of which are attention */
+    LRA_LIMITS_LAYERS     /* every operation that mixes positions */
+} lra_limits;
+
 /* Facts that a model declares about itself. Texts belong to the responder. */
 typedef struct {
     uint32_t answers; /* LRA_ANSWERS_.. bits */
@@ -62,8 +76,12 @@ typedef struct {
     bool any_length;
     int64_t max_batch; /* maximum rows of a request; 0: no maximum */
     int64_t reach;     /* maximum distance of the tokens on which a feature depends; -1: unknown */
-    bool mask;         /* true: the model can hide positions (lra_request.keep) */
-    bool causal;       /* true: features of position i depend on tokens 0..i alone */
+    lra_limits limits; /* distance limits that the model accepts */
+    int64_t limit_depth; /* number of consecutive layers that mix positions */
+    int n_limit_layers;  /* layers that can be limited alone */
+    const char *const *limit_layer;
+    bool mask;   /* true: the model can hide positions (lra_request.keep) */
+    bool causal; /* true: features of position i depend on tokens 0..i alone */
     /* true: the model adds no absolute positions, so that lra_request.place has no effect */
     bool no_positions;
     bool next;    /* true: forward() computes logits of the next token (a language model) */
@@ -98,6 +116,8 @@ typedef struct {
     const uint8_t *keep;
     /* (n) position id of the first token. Nullable: 0. Needs LRA_ANSWERS_PLACE */
     const int32_t *place;
+    /* Nullable: no limit. For forward(); needs facts.limits */
+    const lra_request_limit *limit;
 } lra_request;
 
 /* An array that the responder allocates; the caller frees value with lra_free(). */

@@ -74,7 +74,12 @@ rm -r o/runs/file-user.layers-*
 # What the model has not, and faults that disable parts.
 expect 2 "part 'context' of run .* is undefined: the model does not answer 'features' and 'head'" \
     "$probe" audit $data --no-check --parts context -- "$model"
-expect 2 "part 'cut' of run .* is undefined: it needs the graphs of a built-in model" "$probe" audit $data --no-check --parts cut -- "$model"
+expect 2 "part 'cut' of run .* is undefined: the model accepts no distance limits" "$probe" audit $data --no-check --parts cut -- "$model"
+expect 2 "part 'heads' of run .* is undefined: it needs the graphs of a built-in model" "$probe" audit $data --no-check --parts heads -- "$model"
+expect 0 '' "$probe" audit $data --name limits --parts cut --examples 8 --batch 3 -- "$model" limits
+says ' cut  *cut.r99 '
+says ' cut.conv  *layer.w99 '
+rm -r o/runs/file-user.limits-*
 # A model that computes outputs from given features: the head is checked, and the limit of the complete model is measured.
 expect 0 '^head of the features ok  *largest difference 0' "$probe" audit $data --name head --parts context,jacobian --examples 8 -- "$model" head
 says ' context  *context.r95  .*fallback'

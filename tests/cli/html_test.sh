@@ -68,11 +68,11 @@ has audit.html 'The model was trained elsewhere'
 has audit.html 'Other parts of influence'
 has audit.html 'Checks of the model: user.net--1-'
 has audit.html 'padding invariance'
-"$probe" audit --task file --data-dir rows.jsonl --tokens x --label label --out a --name 'Net <1>' --parts cut,drop,position \
+"$probe" audit --task file --data-dir rows.jsonl --tokens x --label label --out a --name 'Net <1>' --parts heads,drop,position \
     --examples 20 --force -- "$LRA_BUILD/tests/stub_model" >out 2>err || fail "audit: $(cat err)"
 expect 0 '' "$report" html a --out audit.html
 page audit.html
-has audit.html '<li><b>Part cut of net--1- on file:rows</b>: it needs the graphs of a built-in model'
+has audit.html '<li><b>Part heads of net--1- on file:rows</b>: it needs the graphs of a built-in model'
 grep -q 'Part keep\|Part jacobian' audit.html && complain "a measured part is left out"
 
 # Where the page goes: stdout, over an older page, not over anything else.

@@ -111,6 +111,7 @@ static lra_dataset *dataset_of(const lra_task *t)
 typedef struct {
     lra_responder base;
     void (*logits)(int64_t n, const int32_t *token, float *out);
+    int64_t needs; /* smallest distance limit that does not change the outputs */
 } known;
 
 static int64_t positions; /* positions of all requests, padding included */
@@ -122,6 +123,7 @@ static int forward(lra_responder *r, const lra_request *q, float *logits, lra_er
     for (int64_t i = 0; i < q->B; i++) {
         float *out = logits + i * r->facts.classes;
         for (int64_t c = 0; c < r->facts.classes; c++) out[c] = 0;
+        if (q->limit && q->limit->r < ((known *)r)->needs) continue;
         ((known *)r)->logits(q->length[i], q->token + i * q->T, out);
     }
     return 0;
@@ -423,6 +425,35 @@ TEST(context_of_a_delay)
         assert_int_equal((f->flags & LRA_FALLBACK) != 0, k == 1); /* position ids begin at 0 */
         close_measured(&m);
     }
+}
+
+/* Limits per layer, sent with the requests: thresholds of all layers, of attention, and of the
+ * layer that can be limited alone. A model whose outputs change with a limit that restricts nothing
+ * is refused. */
+TEST(limits_of_layers)
+{
+    static const char *const layer[] = {"Block 1"};
+    known model = model_of(LRA_ANSWERS_FORWARD, VOCAB, token_before_last);
+    model.needs = 8;
+    model.base.facts.limits = LRA_LIMITS_ATTENTION, model.base.facts.limit_depth = 2;
+    model.base.facts.n_limit_layers = 1, model.base.facts.limit_layer = layer;
+    measured m;
+    open_measured(&m, &labels, &model);
+    measure(&m, &lra_part_cut);
+    equals(&m, "cut", "cut.r99", 8);
+    equals(&m, "cut", "cut.reach99", 16);
+    equals(&m, "cut.window", "window.w99", 8);
+    equals(&m, "cut.block-1", "layer.w50", 8);
+    assert_true(found(&m, "cut", "cut.r99")->lo == 5);
+    model.needs = LONGEST;
+    lra_err e = {{0}};
+    assert_int_equal(lra_part_measure(&lra_part_cut, &m.p, 0, &e), LRA_FAILED);
+    if (!strstr(e.msg,
+                "a distance limit of 31 tokens, which restricts nothing, changes outputs by 9"))
+        fail_msg("%s", e.msg);
+    model.base.facts.limits = LRA_LIMITS_NONE;
+    assert_non_null(strstr(lra_part_undefined(&lra_part_cut, &m.p), "accepts no distance limits"));
+    close_measured(&m);
 }
 
 /* Two tokens FAR apart interact: only their pair of blocks has a second difference. */
