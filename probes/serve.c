@@ -10,6 +10,7 @@
 #include "kernels/base/os/terminal.h"
 #include "models/training/session.h"
 #include "probes/audit/serve_frames.h"
+#include "probes/influence/context.h"
 #include "probes/kernels/served_kernels.h"
 #include "probes/probe.h"
 #include "probes/run/finished_run.h"
@@ -72,6 +73,10 @@ static int serve_run(lra_finished_run *run, const lra_options *o, int out, lra_e
         lra_engine_responder_add_kernels(r, &kernels.base);
     else
         lra_note("kernels are not answered: %s", e->msg);
+    if (!lra_context_undefined(&spec)) {
+        int64_t period = lra_model_period(spec.model, spec.model_config, spec.data->longest);
+        lra_engine_responder_add_head(r, period);
+    }
     int rc = lra_engine_responder_add_attention(r, e);
     if (rc == 0) rc = lra_serve_frames(r, &shape, 0, out, e);
     lra_responder_close(r);

@@ -133,6 +133,7 @@ void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config 
     if (f->reach >= 0) lra_config_set_int(meta, "reach", f->reach);
     if (f->answers & LRA_ANSWERS_PLACE) lra_config_set(meta, "place", "1");
     if (f->no_positions) lra_config_set(meta, "positions", "0");
+    if (f->period) lra_config_set_int(meta, "period", f->period);
     if (f->limits) {
         lra_config_set(meta, "limits", f->limits == LRA_LIMITS_LAYERS ? "layers" : "attention");
         lra_config_set_int(meta, "limit_depth", f->limit_depth);
@@ -335,6 +336,7 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
     if (rc == 0) rc = read_optional(m, "reach", most, &f->reach, e);
     if (rc == 0) rc = read_optional(m, "place", 1, &place, e);
     if (rc == 0) rc = read_optional(m, "positions", 1, &positions, e);
+    if (rc == 0) rc = read_optional(m, "period", most, &f->period, e);
     if (rc == 0) rc = read_optional(m, "next", 1, &next, e);
     if (rc == 0) rc = read_optional(m, "bos", INT32_MAX, &bos, e);
     if (rc == 0) rc = read_optional(m, "inflight", MOST_INFLIGHT, &inflight, e);

@@ -53,7 +53,8 @@ int lra_hello_read(const lra_message *m, lra_model_task *t, lra_err *e);
 
 /* Adds the keys of `ready` that describe a responder to meta. The op head computes outputs from
  * features: the inputs of forward and `features` F32 (B,T,D), those of the op features without a
- * layer; the answer is `logits`, as for forward. Part context needs it. Keys of language models: next=1, the
+ * layer; the answer is `logits`, as for forward. Part context needs it. period=P: the encoder divides
+ * its input into blocks of P tokens, so that crops of part context begin at multiples of P. Keys of language models: next=1, the
  * logits of forward are those of the token that follows the last one; bos=ID, the begin-of-sequence
  * token, which stays in front when a row that begins with it is shortened; place=1, requests may
  * contain the array `place` I32 (B), the position id of the first token of each row. A language

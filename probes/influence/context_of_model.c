@@ -29,7 +29,9 @@ bool lra_model_context_moves(const lra_responder_facts *f)
 
 int64_t lra_model_context_width(const lra_subject *s, int64_t R)
 {
-    int64_t w = R + 1 + (s->model->facts.causal ? 0 : R), T = s->data->max_length;
+    const lra_responder_facts *f = &s->model->facts;
+    int64_t left = R + (f->period > 0 ? f->period - 1 : 0), T = s->data->max_length;
+    int64_t w = left + 1 + (f->causal ? 0 : R);
     return w < T ? w : T;
 }
 
@@ -79,8 +81,10 @@ static int add_crop(cropping *w, int64_t s, int64_t i, lra_err *e)
 {
     const lra_request *q = w->q;
     bool causal = w->c->subject->model->facts.causal;
+    int64_t period = w->c->subject->model->facts.period;
     int64_t n = q->length[s], lo = i - w->R, hi = causal ? i : i + w->R, to = s * q->T + i;
     if (lo < 0) lo = 0;
+    if (period > 0) lo -= lo % period;
     if (hi > n - 1) hi = n - 1;
     if (lo == 0 && (hi == n - 1 || causal)) {
         memcpy(w->pooled + to * w->D, w->whole + to * w->D, (size_t)w->D * sizeof(float));

@@ -21,7 +21,7 @@ typedef struct {
 const char *lra_model_context_undefined(const lra_subject *s);
 /* True if crops have other position ids than the complete input, which changes the model. */
 bool lra_model_context_moves(const lra_responder_facts *f);
-/* Number of tokens of a crop with radius R. */
+/* Maximum number of tokens of a crop with radius R. */
 int64_t lra_model_context_width(const lra_subject *s, int64_t R);
 /* Computes the outputs for complete inputs. sample: number of rows of the test split, 0 = all.
  * Returns LRA_ABSENT if the head reads the first position alone. The caller calls

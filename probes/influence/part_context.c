@@ -117,7 +117,7 @@ static int refine(lra_influence *p, source *c, answers *a, lra_gain *g, lra_err 
 static void add_unit(lra_influence *p, const source *c, const lra_gain *g)
 {
     lra_probe_unit *u = lra_probe_unit_new(p->out, "context");
-    double period = c->requests ? 0 : (double)c->engine.period;
+    double period = (double)(c->requests ? p->subject.model->facts.period : c->engine.period);
     lra_probe_unit_array(u, "period", 1, (int64_t[]){1}, &period);
     lra_influence_add_gain(p, u, "context.r", NULL, g, c->n);
     for (int i = 0; i < u->n_measurements && c->requests; i++)

@@ -31,6 +31,7 @@ typedef struct {
     lra_train_spec spec; /* specification of the run, with `data` as its data */
     lra_loaded_model model;
     gradient *gradient; /* one for each graph of `model` */
+    int n_graphs;       /* graphs of complete networks; those of their heads follow (head()) */
     /* Language models: loss of each target (n,T), one for each graph; NULL: not announced */
     lra_tensor **loss;
     lra_engine_layers layers;
@@ -87,7 +88,7 @@ static void unload(engine *g)
     if (g->answers) lra_loaded_free(&g->model);
     lra_free(g->gradient);
     lra_free(g->loss);
-    g->gradient = NULL, g->loss = NULL, g->answers = 0;
+    g->gradient = NULL, g->loss = NULL, g->answers = 0, g->n_graphs = 0;
 }
 
 /* Adds the graph of one length, with the announced answers as outputs. */
@@ -115,6 +116,16 @@ static void add_graph(engine *g, const lra_preparation *p, int64_t B, int64_t T)
     g->base.facts.width = lra_width(v->network.features);
 }
 
+/* Adds the graphs of the heads alone, in the order of the complete networks. */
+static void add_heads(engine *g)
+{
+    for (int k = 0; k < g->n_graphs; k++) {
+        const lra_length_graph *v = g->model.view[k];
+        lra_length_graph *h = lra_loaded_head(&g->model, v->rows, v->T, g->base.facts.width);
+        lra_length_graph_output(h, h->network.output);
+    }
+}
+
 static int prepare(lra_responder *r, const lra_preparation *p, lra_err *e)
 {
     /* attention and kernels have graphs of their own, which are built on request */
@@ -137,6 +148,8 @@ static int prepare(lra_responder *r, const lra_preparation *p, lra_err *e)
     for (int i = 0; i < p->n_lengths; i++) add_graph(g, p, B, p->length[i]);
     for (int i = 0; i < g->model.buckets.n && p->n_lengths == 0; i++)
         add_graph(g, p, B, g->model.buckets.length[i]);
+    g->n_graphs = g->model.n_views;
+    if (p->answers & LRA_ANSWERS_HEAD) add_heads(g);
     rc = lra_loaded_plan(&g->model, e);
     if (rc != 0) unload(g);
     return rc;
@@ -205,7 +218,7 @@ static const lra_tensor *tensor_of(const engine *g, int k, uint32_t answer)
 static int graph_for(const engine *g, int64_t B, int64_t T)
 {
     int best = -1;
-    for (int k = 0; k < g->model.n_views; k++) {
+    for (int k = 0; k < g->n_graphs; k++) {
         const lra_length_graph *v = g->model.view[k];
         if (v->rows == B && v->T == T) return k;
         if (v->T >= T && (best < 0 || v->T < g->model.view[best]->T)) best = k;
@@ -327,7 +340,7 @@ static int answer(engine *g, const requested *a, lra_err *e)
     if (q->keep) return lra_fail(e, "the built-in engine cannot hide positions");
     if (k < 0)
         return lra_fail(e, "model '%s' is built for %" PRId64 " tokens, the request has %" PRId64,
-                        g->run->model->name, g->model.view[g->model.n_views - 1]->T, q->T);
+                        g->run->model->name, g->model.view[g->n_graphs - 1]->T, q->T);
     const lra_length_graph *v = g->model.view[k];
     if (v->rows != q->B || v->T != q->T) return answer_padded(g, k, a, e);
     int rc = run_graph(g, k, a, e);
@@ -372,6 +385,52 @@ static int features(lra_responder *r, const lra_request *q, const char *layer, f
     return rc == 0 ? answer((engine *)r, &a, e) : rc;
 }
 
+/* Runs the head of graph k on rows first .. first + rows - 1 of a request; given (n,T,D) and length
+ * (n) are buffers of the graph's size. */
+static int run_head(engine *g, int k, const lra_request *q, const float *features, int64_t first,
+                    int64_t rows, float *given, int32_t *length, lra_err *e)
+{
+    const lra_length_graph *h = g->model.view[g->n_graphs + k];
+    int64_t B = h->rows, D = g->base.facts.width, n = B * q->towers;
+    memset(given, 0, (size_t)(n * h->T * D) * sizeof *given);
+    for (int64_t s = 0; s < n; s++) {
+        int64_t own = s / B * q->B + first + s % B;
+        length[s] = s % B < rows ? q->length[own] : 1;
+        if (s % B < rows)
+            memcpy(given + s * h->T * D, features + own * q->T * D,
+                   (size_t)(q->T * D) * sizeof *given);
+    }
+    int rc = lra_set(h->plan, h->network.given, given, e);
+    if (rc == 0 && h->network.length) rc = lra_set(h->plan, h->network.length, length, e);
+    return rc == 0 ? lra_length_graph_run(&g->model, h, e) : rc;
+}
+
+static int head(lra_responder *r, const lra_request *q, const float *features, float *logits,
+                lra_err *e)
+{
+    engine *g = (engine *)r;
+    int rc = need(g, LRA_ANSWERS_HEAD, 0, e), k = rc == 0 ? graph_for(g, q->B, q->T) : 0;
+    if (rc != 0) return rc;
+    if (k < 0)
+        return lra_fail(e, "model '%s' has no graph for %" PRId64 " tokens", g->run->model->name,
+                        q->T);
+    const lra_length_graph *h = g->model.view[g->n_graphs + k];
+    int64_t C = r->facts.classes, n = h->rows * q->towers;
+    float *given = lra_alloc_array((size_t)(n * h->T * r->facts.width), sizeof *given);
+    float *out = lra_alloc_array((size_t)lra_elements(h->network.output), sizeof *out);
+    int32_t *length = lra_alloc_array((size_t)n, sizeof *length);
+    for (int64_t first = 0; first < q->B && rc == 0; first += h->rows) {
+        int64_t rows = q->B - first < h->rows ? q->B - first : h->rows;
+        rc = run_head(g, k, q, features, first, rows, given, length, e);
+        if (rc == 0) rc = lra_get(h->plan, h->network.output, out, e);
+        if (rc == 0) memcpy(logits + first * C, out, (size_t)(rows * C) * sizeof *logits);
+    }
+    lra_free(given);
+    lra_free(out);
+    lra_free(length);
+    return rc;
+}
+
 static int vjp(lra_responder *r, const lra_request *q, const char *layer, const int32_t *position,
                int64_t draws, const float *cotangent, float *grad_sq, lra_err *e)
 {
@@ -414,6 +473,13 @@ static int kernels(lra_responder *r, const char *layer, int64_t lags, lra_kernel
     int k = layer_at(layer, r->facts.n_kernel_layers, r->facts.kernel_layer, e);
     *out = (lra_kernels_answer){.channels = 0};
     return k < 0 ? LRA_ABSENT : g->kernels->get(g->kernels->context, k, g->weights, lags, out, e);
+}
+
+void lra_engine_responder_add_head(lra_responder *r, int64_t period)
+{
+    if (!lra_responder_answers(r, LRA_ANSWERS_FORWARD) || r->facts.next) return;
+    r->facts.answers |= LRA_ANSWERS_HEAD;
+    r->facts.period = period;
 }
 
 int lra_engine_responder_add_attention(lra_responder *r, lra_err *e)
@@ -484,6 +550,7 @@ lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *d
                                                       .forward = forward,
                                                       .logprob = logprob,
                                                       .features = features,
+                                                      .head = head,
                                                       .vjp = vjp,
                                                       .attention = attention,
                                                       .kernels = kernels,

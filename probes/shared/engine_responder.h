@@ -21,6 +21,9 @@ enum { LRA_ENGINE_SCORES = 1 << 16 };
 lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *device);
 /* Finds the attention layers of the run, so that the responder answers attention(). */
 int lra_engine_responder_add_attention(lra_responder *r, lra_err *e);
+/* Makes the responder answer head(), unless the model has an output at every position. period:
+ * facts.period */
+void lra_engine_responder_add_head(lra_responder *r, int64_t period);
 /* Kernels of the run's layers, for kernels(). */
 typedef struct {
     int n;

@@ -80,8 +80,9 @@ typedef struct {
     int64_t limit_depth; /* number of consecutive layers that mix positions */
     int n_limit_layers;  /* layers that can be limited alone */
     const char *const *limit_layer;
-    bool mask;   /* true: the model can hide positions (lra_request.keep) */
-    bool causal; /* true: features of position i depend on tokens 0..i alone */
+    bool mask;      /* true: the model can hide positions (lra_request.keep) */
+    bool causal;    /* true: features of position i depend on tokens 0..i alone */
+    int64_t period; /* tokens of the blocks if the encoder divides its input into blocks; 0: none */
     /* true: the model adds no absolute positions, so that lra_request.place has no effect */
     bool no_positions;
     bool next;    /* true: forward() computes logits of the next token (a language model) */
