@@ -54,6 +54,10 @@ static void draw(int n, const lra_phase_pair *pairs, lra_plot *f)
     for (int p = 0; p < PANELS; p++) g.n_panels += fill_panel(n, pairs, p, &panel[g.n_panels]);
     f->title = n == 1 ? lra_format("Phases of self-pretraining: %s", name[0])
                       : lra_copy_text("Phases of self-pretraining");
+    for (int i = 0; i < n && !f->caption; i++)
+        if (pairs[i].control)
+            f->caption = lra_copy_text("'from scratch' are controls with the steps of both phases, "
+                                       "where there are any");
     lra_groups_draw(f, "spt-prox", &g);
     for (int i = 0; i < n; i++) lra_free(name[i]);
     lra_free(panel);

@@ -129,6 +129,12 @@ TEST(the_control_is_preferred)
         assert_int_equal(lra_phase_pairs(n, cells, &pairs), 1);
         assert_string_equal(pairs[0].objective, "");
         assert_int_equal(pairs[0].control, own);
+        const lra_report_input in = {.probes = list, .n_probes = 3};
+        lra_plot p = {0};
+        lra_err e = {{0}};
+        OK(lra_figure_spt_prox.make(&in, &p, &e));
+        assert_int_equal(p.caption != NULL, own);
+        lra_plot_free(&p);
         assert_string_equal(lra_phase_parts(&pairs[0]), "attention heads");
         char *model = lra_phase_model(&pairs[0]);
         assert_string_equal(model, "resconv K = 5");
