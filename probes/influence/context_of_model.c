@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "probes/influence/probabilities.h"
 
 enum { MOST_ROWS = 1024 };
 /* largest difference of outputs that counts as equal, relative to the largest output */
@@ -151,7 +152,9 @@ typedef struct {
     lra_model_context *c;
     int64_t R;
     lra_sums *row;
-    bool tested; /* the head was tested by tests_head() */
+    double *kl;              /* Nullable */
+    lra_mean_output average; /* of complete inputs */
+    bool tested;             /* the head was tested by tests_head() */
 } question;
 
 static int evaluate_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
@@ -165,15 +168,22 @@ static int evaluate_batch(const lra_request *q, const lra_batch *b, void *contex
     if (rc == 0) rc = crop_all(&w, e);
     if (rc == 0) rc = r->is->head(r, q, w.pooled, logits, e);
     if (rc == 0) keep(x->c, q, b, logits, x->row);
+    int64_t C = r->facts.classes;
+    for (int64_t i = 0; i < q->B && rc == 0 && x->kl; i++) {
+        if (b->row[i] < 0) continue;
+        int64_t at = x->c->place[b->row[i]];
+        x->kl[at] = lra_kl(C, x->c->whole + at * C, logits + i * C);
+    }
     lra_steps_add(x->c->steps, (double)q->B);
     close_cropping(&w);
     lra_free(logits);
     return rc;
 }
 
-int lra_model_context_evaluate(lra_model_context *c, int64_t R, lra_sums *row, lra_err *e)
+int lra_model_context_evaluate(lra_model_context *c, int64_t R, lra_sums *row, double *kl,
+                               lra_err *e)
 {
-    question x = {.c = c, .R = R, .row = row};
+    question x = {.c = c, .R = R, .row = row, .kl = kl};
     return lra_subject_each(c->subject, c->sample, evaluate_batch, &x, e);
 }
 
@@ -220,6 +230,13 @@ static int whole_batch(const lra_request *q, const lra_batch *b, void *context, 
     if (rc == 0 && !x->tested) rc = test_head(r, q, logits, e);
     x->tested = true;
     if (rc == 0) keep(x->c, q, b, logits, x->row);
+    int64_t C = r->facts.classes;
+    for (int64_t i = 0; i < q->B && rc == 0 && x->c->whole; i++) {
+        if (b->row[i] < 0) continue;
+        int64_t at = x->c->place[b->row[i]];
+        memcpy(x->c->whole + at * C, logits + i * C, (size_t)C * sizeof *logits);
+        x->c->entropy[at] = lra_mean_output_add(&x->average, C, logits + i * C);
+    }
     lra_steps_add(x->c->steps, (double)q->B);
     lra_free(logits);
     return rc;
@@ -236,8 +253,16 @@ int lra_model_context_open(lra_model_context *c, const lra_subject *s, int64_t s
     int rc = lra_subject_prepare(s, LRA_TRAINED_WEIGHTS, p, e);
     c->n = lra_subject_rows(s, sample, &c->index, &c->place);
     c->full = lra_alloc_array((size_t)c->n + 1, sizeof *c->full);
+    int64_t C = s->model->facts.classes;
+    if (s->data->task->goal != LRA_GOAL_VALUE && C > 1) {
+        c->whole = lra_alloc_array((size_t)(c->n * C) + 1, sizeof *c->whole);
+        c->entropy = lra_alloc_array((size_t)c->n + 1, sizeof *c->entropy);
+    }
     question x = {.c = c, .row = c->full};
-    return rc == 0 ? lra_subject_each(s, sample, whole_batch, &x, e) : rc;
+    if (rc == 0) rc = lra_subject_each(s, sample, whole_batch, &x, e);
+    if (rc == 0 && c->whole) c->mean_entropy = lra_mean_output_entropy(&x.average);
+    lra_mean_output_free(&x.average);
+    return rc;
 }
 
 void lra_model_context_close(lra_model_context *c)
@@ -246,4 +271,6 @@ void lra_model_context_close(lra_model_context *c)
     lra_free(c->index);
     lra_free(c->place);
     lra_free(c->full);
+    lra_free(c->whole);
+    lra_free(c->entropy);
 }

@@ -13,6 +13,10 @@ typedef struct {
     const lra_subject *subject;
     int64_t n, *index, *place; /* (n) rows of the sample; rank of each row of the split */
     lra_sums *full;            /* (n) outputs for complete inputs */
+    /* Only if the outputs are probabilities, else NULL: whole: (n,C) logits for complete inputs;
+     * entropy: (n) of them; mean_entropy: entropy of their mean (probabilities.h) */
+    float *whole;
+    double *entropy, mean_entropy;
     int64_t sample;
     lra_steps *steps;
 } lra_model_context;
@@ -28,8 +32,10 @@ int64_t lra_model_context_width(const lra_subject *s, int64_t R);
  * lra_model_context_close() also after a failure. */
 int lra_model_context_open(lra_model_context *c, const lra_subject *s, int64_t sample,
                            lra_steps *steps, lra_err *e);
-/* Computes the outputs with radius R < T - 1: row (n). */
-int lra_model_context_evaluate(lra_model_context *c, int64_t R, lra_sums *row, lra_err *e);
+/* Computes the outputs with radius R < T - 1: row (n); kl: (n) their KL divergences from the
+ * outputs for complete inputs in nats. Nullable: kl, which needs c->whole */
+int lra_model_context_evaluate(lra_model_context *c, int64_t R, lra_sums *row, double *kl,
+                               lra_err *e);
 void lra_model_context_close(lra_model_context *c);
 
 #endif

@@ -420,6 +420,11 @@ TEST(context_of_a_delay)
         measure(&m, &lra_part_context);
         equals(&m, "context", "context.r99", BACK);
         equals(&m, "context", "context.r50", BACK);
+        const lra_probe_unit *u = lra_probe_unit_find(m.p.out, "context");
+        const lra_probe_array *x = lra_probe_array_find(u, "x"),
+                              *kl = lra_probe_array_find(u, "kl");
+        for (int64_t i = 0; i < x->dims[0]; i++)
+            assert_true(x->value[i] < BACK ? kl->value[3 * i] > 1 : kl->value[3 * i] == 0);
         const lra_measurement *f = found(&m, "context", "context.r99");
         assert_true(f->lo == BACK && f->hi == BACK);
         assert_int_equal((f->flags & LRA_FALLBACK) != 0, k == 1); /* position ids begin at 0 */
