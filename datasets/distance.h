@@ -116,8 +116,9 @@ void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
                                               "length of a row, in tokens"),                       \
                                   LRA_INT_KEY("copies", copies, 1, LRA_DISTANCE_MAX_LENGTH,        \
                                               "number of dependencies in a row"),                  \
-                                  LRA_INT_KEY("fillers", "8", 1, LRA_DISTANCE_MAX_FILLERS,         \
-                                              "number of different words between them"),           \
+                                  LRA_INT_KEY(                                                     \
+                                      "fillers", "8", 1, LRA_DISTANCE_MAX_FILLERS,                 \
+                                      "number of different tokens that fill the rest of a row"),   \
                                   LRA_COUNT_KEYS("20000", "2000", "4000", 1 << 24),                \
                                   LRA_DATA_SEED_KEY, LRA_KEYS_END},                                \
         .quick = {"train=12800 val=1000 test=2000", "batch=32 epochs=2 warmup=0.05", 3},           \

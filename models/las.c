@@ -89,7 +89,7 @@ static bool causal(const lra_config *c)
                     "chunk length: only tokens of one chunk attend to each other (0 = no chunks)")
 #define DECAY                                                                                      \
     LRA_CHOICE_KEY("alpha", "literal", "literal|scale|geo",                                        \
-                   "reading of the paper for the decay of the heads"),                             \
+                   "interpretation of the formula of the paper for the decay of the heads"),       \
         LRA_REAL_KEY("bound", "0.001", 1e-12, 1, "constant B of the decay")
 #define SMOOTH                                                                                     \
     LRA_CHOICE_KEY("smoothing", "causal", "causal|centred-remask|centred|centred-renorm",          \

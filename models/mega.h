@@ -26,7 +26,8 @@ lra_classifier lra_mega_classifier(const lra_config *c);
         LRA_CHOICE_KEY("norm", "post", "pre|post",                                                 \
                        "position of the norm: before a sublayer, or after the residual sum"),      \
         LRA_CHOICE_KEY("norm-kind", "layer", "layer|batch|scale",                                  \
-                       "norm over channels (layer), or per channel (batch)"),                      \
+                       "layer: norm over channels; batch: norm per channel; scale: divide by the " \
+                       "root mean square over channels, with one gain"),                           \
         LRA_FLAG_KEY("causal", "0", "mask later tokens"), LRA_ATTENTION_DROPOUT,                   \
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate")
 

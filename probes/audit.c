@@ -46,22 +46,22 @@ static const lra_option of_model[] = {
          "into it, with its name and seed"},
     LRA_COUNT_OPTION("batch", "16", 1, 65536, "maximum number of examples per request"),
     LRA_COUNT_OPTION("donors", "16", 2, 65536,
-                     "number of examples that exchange tokens, neighbours by length: parts that "
-                     "replace tokens use those of the next examples of this group, so that results "
-                     "do not depend on --batch"),
+                     "parts that replace tokens take the new tokens from other examples of similar "
+                     "length: size of the groups of examples that exchange tokens (results do not "
+                     "depend on --batch)"),
     LRA_COUNT_OPTION("seed", "0", 0, 1e9,
                      "seed of random draws; recorded as the seed of the model"),
     LRA_COUNT_OPTION("model-procs", "1", 1, LRA_MODEL_MOST_PROCESSES,
                      "number of copies of the program that answer at the same time"),
-    LRA_COUNT_OPTION("model-timeout", "300", 1, 1e6, "maximum time of one answer, in seconds"),
+    LRA_COUNT_OPTION("model-timeout", "300", 1, 1e6, "maximum time of one answer in seconds"),
     LRA_COUNT_OPTION("start-timeout", "0", 0, 1e6,
-                     "maximum time of the start of the program up to its first answer, in seconds "
+                     "maximum time from the start of the program to its first answer, in seconds "
                      "(0 = --model-timeout if that is given, else 600)"),
     LRA_COUNT_OPTION("max-frame", "4", 1, 1024, "maximum size of one answer, in GiB"),
     {.name = "model-gpus",
      .kind = LRA_OPTION_TEXT,
      .arg = "LIST",
-     .help = "GPUs of the copies, such as 0,1: each copy finds its own in CUDA_VISIBLE_DEVICES"},
+     .help = "GPUs of the copies, such as 0,1: each copy gets one, in CUDA_VISIBLE_DEVICES"},
     {.name = "renormalise",
      .kind = LRA_OPTION_FLAG,
      .help = "accept attention weights of any sign whose rows have any sum; magnitudes are divided "
@@ -124,8 +124,8 @@ static const lra_command command = {
         "  lra-probe audit --task listops --plan FOLDER            writes the requests\n"
         "  lra-probe audit --answer FOLDER -- python3 my_model.py  answers them, on any machine\n"
         "  lra-probe audit --task listops --results FOLDER         measures\n"
-        "The first plan is one request, which asks the model to describe itself: plan, answer,\n"
-        "plan and answer again until --results measures. Requests that have an answer are kept.\n" LRA_OWN_DATA_NOTES,
+        "The first plan is one request, which asks the model to describe itself: repeat --plan\n"
+        "and --answer until --results measures. Requests that have an answer are kept.\n" LRA_OWN_DATA_NOTES,
     .min_args = 0,
     .max_args = -1,
     .tables = tables,

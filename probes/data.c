@@ -54,8 +54,9 @@ static const lra_option own[] = {
     {.name = "all",
      .kind = LRA_OPTION_FLAG,
      .help = "with --check: check every task whose files are found below the folder, in one table"},
-    LRA_DATA_DIR_OPTION(" to describe instead of generated data; of task file: a file of own data, "
-                        "or a folder with train and test files"),
+    LRA_DATA_DIR_OPTION(
+        " to describe instead of generated data; for task 'file': a file of own data, "
+        "or a folder with train and test files"),
     {.name = "import", .kind = LRA_OPTION_TEXT, .arg = "DIR", .help = "same as --data-dir"},
     {.name = "information",
      .kind = LRA_OPTION_FLAG,
@@ -84,9 +85,8 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_TEXT,
      .value = "test",
      .arg = "SPLIT",
-     .help =
-         "with --show: split of the row (train, val or test); without it, for own data: name of "
-         "the column of the splits"},
+     .help = "with --show: split of the row (train, val or test); without --show, for task 'file': "
+             "name of the column that contains train, val or test"},
     LRA_OUT_OPTION("output folder; everything is written below it"),
     LRA_LOCK_OPTIONS,
     LRA_THREADS_OPTION("all processors; the rows do not depend on it"),

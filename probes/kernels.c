@@ -10,8 +10,7 @@
  * The memory of an LSTM depends on its input, so it has no kernel; use 'influence' for it.
  * On tasks with a known distance (tests/bench/known_truth.sh), shift.peak of the layer with the
  * largest shift is within a factor of sqrt 2 of the distance in 7 of 10 runs of S4D, including all
- * four of copy, but in none of 14 runs of convolutions with small kernels: the composition of
- * several layers is not visible in the kernel of one layer.
+ * four of copy, but in none of 16 runs of convolutions with small kernels.
  * The measurements are written to RUN/kernels.h5. */
 #include <inttypes.h>
 #include <math.h>
@@ -53,12 +52,10 @@ static const lra_command command = {
     .examples = "  lra-probe kernels listops-s4d-0123456789abcdef --out lra-out\n"
                 "  lra-probe kernels lra-out/runs/listops-* --json",
     .notes =
-        "  On tasks that depend on one distance, S4D kernels mostly show it (shift.peak of the "
-        "layer\n"
-        "  that training changed most: 7 of 10 runs); those of small-kernel convolutions do not (0 "
-        "of\n"
-        "  14), because no single kernel contains what several layers combine. 'lra-probe "
-        "influence'\n  measures the complete model.",
+        "  On tasks that depend on one known distance, the kernels of S4D mostly show it\n"
+        "  (shift.peak of the layer that training changed most: in 7 of 10 runs). Those of\n"
+        "  convolutions with small kernels do not (0 of 16 runs). A kernel describes one layer;\n"
+        "  'lra-probe influence' measures the complete model.",
     .min_args = 1,
     .max_args = -1,
     .tables = tables,

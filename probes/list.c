@@ -158,7 +158,7 @@ static int devices(json_t *rows, const query *q, lra_err *e)
     char memory[32];
     (void)q;
     if (lra_cpu_device(&d, 0, e) != 0) return LRA_FAILED;
-    char *text = lra_format("%s, level %s, %d threads, %s free, --precision auto is %s",
+    char *text = lra_format("%s, instruction level %s, %d threads, %s free, --precision auto is %s",
                             lra_cpu_name(), lra_cpu_best(), d.backend->threads(&d),
                             lra_size_text(memory, lra_memory_free()),
                             lra_job_precision("auto", &d));

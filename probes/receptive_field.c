@@ -32,7 +32,7 @@
 #include "reports/report.h"
 
 static const lra_option own[] = {LRA_SEEDS_OPTION("rung"),
-                                 LRA_JOBS_OPTION("cells"),
+                                 LRA_JOBS_OPTION("runs"),
                                  LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),
                                  LRA_JSON_OPTION("print the ladder as one JSON document"),
                                  {.name = NULL}};
@@ -42,7 +42,8 @@ static const lra_option *const tables[] = {
 static const lra_command command = {
     .program = "lra-probe receptive-field",
     .summary =
-        "Trains a ladder of models with growing reach and measures how much context a task needs.",
+        "Trains models of growing reach (the rungs of a ladder) and measures how much context a "
+        "task needs.",
     .usage = "",
     .examples = "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
                 "  lra-probe receptive-field --task xor --distance 8,16,32,64 --jobs 2\n"

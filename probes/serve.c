@@ -33,7 +33,8 @@ static const lra_command command = {
                 "listops-resconv-0123456789abcdef\n"
                 "  lra-probe serve lra-out/runs/listops-s4d-0123456789abcdef --weights initial",
     .notes =
-        "  stdout carries frames alone; messages go to stderr. The program ends with its input.",
+        "  Only answers (frames of the protocol) are written to stdout; messages go to stderr.\n"
+        "  The program ends at the end of its input.",
     .min_args = 1,
     .max_args = 1,
     .tables = tables,

@@ -26,7 +26,8 @@ static const lra_option own[] = {
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe status",
-    .summary = "Prints the state of a folder's runs, named by the settings in which they differ.",
+    .summary =
+        "Prints the state of the runs of a folder; runs are named by the settings in which they differ.",
     .usage = "",
     .examples = "  lra-probe status --out lra-out\n  lra-probe status --all --json",
     .max_args = 0,

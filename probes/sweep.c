@@ -35,8 +35,8 @@ static const lra_option own[] = {
     {.name = "vary",
      .kind = LRA_OPTION_REPEAT,
      .arg = "KEY=LIST",
-     .help = "values of a setting of task, model or training, or of task, model, preset, "
-             "precision, objective or schedule; may be repeated: all combinations are trained"},
+     .help = "KEY is task, model, preset, precision, objective, schedule, or a setting of task, "
+             "model or training; may be repeated: all combinations of values are trained"},
     LRA_SEEDS_OPTION("combination"),
     LRA_JOBS_OPTION("runs"),
     LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),

@@ -11,6 +11,16 @@
 #include "reports/views/filter.h"
 #include "reports/views/run_names.h"
 
+/* Fails because an argument is neither a path nor the name of a run. */
+static void fail_no_place(const char *arg, lra_err *e)
+{
+    bool path = strchr(arg, '/') || strchr(arg, '.');
+    lra_fail_usage(e, "there is no file, folder or run '%s'%s", arg,
+                   path ? ""
+                        : "; '--table NAME' and '--figure NAME' select a table or figure "
+                          "('lra-report list')");
+}
+
 char **lra_report_places(const lra_options *o, const char *out, int *n, lra_err *e)
 {
     int n_args = lra_option_n_args(o);
@@ -18,7 +28,8 @@ char **lra_report_places(const lra_options *o, const char *out, int *n, lra_err 
     for (*n = 0; *n < n_args; ++*n) {
         const char *arg = lra_option_arg(o, *n);
         char *run = lra_file_exists(arg) ? NULL : lra_run_by_name(arg, out, e);
-        if (!run && !lra_file_exists(arg) && *e->msg) {
+        if (!run && !lra_file_exists(arg)) {
+            if (!*e->msg) fail_no_place(arg, e);
             lra_names_free(place, *n);
             return NULL;
         }

@@ -66,7 +66,7 @@ static const lra_option common[] = {
 #define REFERENCE_OPTION                                                                           \
     {                                                                                              \
         .name = "reference-results", .kind = LRA_OPTION_TEXT, .arg = "FILE",                       \
-        .help = "locality: add the rows of FILE, a table 'locality' as JSON"                       \
+        .help = "for table or figure 'locality': add the rows of FILE, a table 'locality' as JSON" \
     }
 static const lra_option table_options[] = {
     {.name = "table",

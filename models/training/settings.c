@@ -35,7 +35,7 @@ const lra_key lra_train_keys[] = {
     LRA_REAL_FIELD(lra_train_spec, fraction, "fraction", "1", 1e-9, 1,
                    "share of the training rows that is used"),
     LRA_FLAG_FIELD(lra_train_spec, same_steps, "same-steps", "0",
-                   "with fraction: give an epoch the number of steps that all rows have"),
+                   "with fraction: an epoch has as many steps as with all rows"),
     LRA_FLAG_FIELD(lra_train_spec, permuted, "permute-labels", "0",
                    "permute the labels of training and validation rows, to measure null values"),
     LRA_FLAG_KEY("eval-drop-last", "0",

@@ -107,7 +107,7 @@ static void spend(const lra_influence *p, int n, task *list, double budget)
         all -= dearest->passes, least -= dearest->fewest;
         dearest->passes = 0;
         dearest->undefined =
-            "its smallest sample costs more than the other parts leave of the budget";
+            "its smallest sample costs more than remains of the budget after the other parts";
     }
     for (double share = 1; all > budget; share *= 0.98) {
         all = 0;

@@ -40,16 +40,16 @@ const lra_option lra_part_context_curve_options[] = {
      .min = 0,
      .max = 1 << 24,
      .arg = "N",
-     .help = "part 'context-curve': longest context in tokens; predicted tokens have at least as "
-             "many before them (0 = half of the median row)"},
+     .help = "part 'context-curve': longest context in tokens; every predicted token has at least "
+             "as many tokens before it (0 = half of the median length of the rows)"},
     {.name = "key-context",
      .kind = LRA_OPTION_INT,
      .value = "16",
      .min = 1,
      .max = 1 << 24,
      .arg = "N",
-     .help = "part 'context-curve': list the tokens that lose 2 nats if only N tokens before them "
-             "stay"},
+     .help = "part 'context-curve': list the predicted tokens whose loss grows by more than 2 nats "
+             "if the model sees only N tokens before them"},
     {.name = NULL}};
 
 static int64_t asked_context(const lra_influence *p)

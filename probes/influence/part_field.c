@@ -8,7 +8,7 @@
  *   field.px  for images: radius in pixels of a square; arrays erf and erf.init (rows, columns)
  * The middle of an image is the pixel in the middle of its rows and columns.
  * On tasks with a known dependency distance (tests/bench/known_truth.sh), erf.r99 is within a
- * factor of sqrt 2 of that distance in 15 of 36 runs, 11 of which are convolution models, and never
+ * factor of sqrt 2 of that distance in 19 of 40 runs, 13 of which are convolution models, and never
  * below it. It is therefore an upper bound of the used distance, not an estimate. */
 #include "probes/shared/jacobian.h"
 #include "probes/influence/part.h"

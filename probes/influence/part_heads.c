@@ -24,7 +24,7 @@ const lra_option lra_part_heads_options[] = {
      .min = 1,
      .max = 64,
      .arg = "N",
-     .help = "part 'heads': largest number of groups of adjacent heads in a layer"},
+     .help = "part 'heads': maximum number of groups of adjacent heads in a layer"},
     {.name = NULL}};
 
 static int groups_of(const lra_influence *p)

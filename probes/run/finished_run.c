@@ -22,8 +22,8 @@
 #include "reports/views/run_names.h"
 
 const lra_option lra_finished_run_options[] = {
-    LRA_OUT_OPTION("folder in which runs are found by name; probes of a read-only run of another "
-                   "folder write to DIR/probes"),
+    LRA_OUT_OPTION("folder in which runs are found by name; measurements of a read-only run of "
+                   "another folder are written to DIR/probes"),
     LRA_LOCK_OPTIONS,
     LRA_DATA_DIR_OPTION(", needed if the run's data were imported and are no longer stored"),
     LRA_THREADS_OPTION("automatic"),
@@ -321,7 +321,7 @@ int lra_finished_run_open(lra_finished_run *r, const char *name, const char *tas
     r->to = target_of(r, o);
     rc = read_result(r, e);
     if (rc == 0 && task && strcmp(r->result->task, task) != 0)
-        return lra_fail_absent(e, "run '%s' is of task '%s', expected '%s'", r->folder,
+        return lra_fail_absent(e, "run '%s' was trained on task '%s', expected '%s'", r->folder,
                                r->result->task, task);
     if (rc != 0) return rc;
     rc = check_hash(r->result, e);

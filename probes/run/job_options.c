@@ -50,12 +50,13 @@ const lra_option lra_job_options[] = {
     {.name = "label",
      .kind = LRA_OPTION_TEXT,
      .arg = "TEXT",
-     .help = "name of the run, stored with the result and shown in tables and figures; of task "
-             "file: the column of labels (--task file:NAME names the data)"},
+     .help = "name of the run, stored with the result and shown in tables and figures; for task "
+             "'file': column of the labels (--task file:NAME names the data)"},
     LRA_OUT_OPTION("output folder; everything is written below it"),
     LRA_LOCK_OPTIONS,
-    LRA_DATA_DIR_OPTION(" to import instead of generating; of task file: a csv, tsv, jsonl, npz or "
-                        "safetensors file of own data, or a folder with train and test files"),
+    LRA_DATA_DIR_OPTION(
+        " to import instead of generating; for task 'file': a csv, tsv, jsonl, npz or "
+        "safetensors file of own data, or a folder with train and test files"),
     {.name = "checkpoint-every",
      .kind = LRA_OPTION_REAL,
      .value = "300",
@@ -77,7 +78,7 @@ const lra_option lra_job_options[] = {
      .arg = "KIND",
      .help =
          "activation checkpointing: which activations are recomputed to save memory (auto = as few "
-         "as fit)"},
+         "as the memory allows)"},
     {.name = "debug-nodes",
      .kind = LRA_OPTION_FLAG,
      .help = "check every node of every step for non-finite values"},

@@ -29,10 +29,11 @@
      .help = "folder of official raw files" text}
 /* Notes of commands that take own data, below their options. */
 #define LRA_OWN_DATA_NOTES                                                                         \
-    "  own data (task file): --text, --tokens or --values NAME is the column of the inputs,\n"     \
-    "  --label NAME that of the labels (none = there are none), --split NAME that with train, val\n" \
-    "  or test; by default they are found by their names. --goal value predicts numbers,\n"        \
-    "  --length N cuts inputs, --vocab N sets the number of token ids"
+    "  Own data (task 'file'): --text, --tokens or --values NAME names the column of the inputs,\n" \
+    "  --label NAME the column of the labels (none: the data have no labels), --split NAME the\n"  \
+    "  column that contains train, val or test; by default columns are found by their usual\n"     \
+    "  names. --goal value predicts numbers, --length N truncates inputs to N tokens, --vocab N\n" \
+    "  sets the number of token ids."
 #define LRA_COUNT_OPTION(word, default_device, least, most, text)                                           \
     {.name = word, .kind = LRA_OPTION_INT, .value = default_device, .min = least, .max = most, .arg = "N",  \
      .help = text}
@@ -44,18 +45,18 @@
 #define LRA_JOBS_OPTION(what)                                                                      \
     {.name = "jobs", .letter = 'j', .kind = LRA_OPTION_INT, .value = "1", .min = 1,                \
      .max = LRA_MOST_JOBS, .arg = "N",                                                             \
-     .help = "number of " what " trained at a time, each in its own process"}
+     .help = "number of " what " trained at the same time, each in a separate process"}
 #define LRA_DRY_RUN_OPTION(text) {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = text}
 #define LRA_JSON_OPTION(text)  {.name = "json", .kind = LRA_OPTION_FLAG, .help = text}
 #define LRA_LOCK_OPTIONS                                                                           \
     {.name = "locks", .kind = LRA_OPTION_CHOICE, .value = "auto", .choices = "auto|claims|none",   \
      .arg = "KIND",                                                                                \
-     .help = "locks between processes: auto = of the file system, or claim files if it has none; " \
-             "claims = files '*.claim', if its locks do not reach other machines; none = no "      \
-             "locks, only one process may run"},                                                   \
+     .help = "locks between processes: auto = locks of the file system, or claim files if it has " \
+             "none; claims = claim files (*.claim), for file systems whose locks do not reach "    \
+             "other machines; none = no locks, so that only one process may use the folder"},      \
     {.name = "break-locks", .kind = LRA_OPTION_FLAG,                                               \
-     .help = "take over claim files of other machines at once, not 300 s after their last "        \
-             "heartbeat"},                                                                         \
+     .help = "take over the claim files of processes on other machines at once (default: if they " \
+             "were not renewed for 300 s)"},                                                       \
     {.name = "no-locks", .kind = LRA_OPTION_FLAG, .help = "same as --locks none"}
 #define LRA_FORCE_OPTION(text) {.name = "force", .kind = LRA_OPTION_FLAG, .help = text}
 /* clang-format on */

@@ -20,8 +20,9 @@ const lra_option lra_rungs_options[] = {
     {.name = "axis",
      .kind = LRA_OPTION_TEXT,
      .arg = "[KEY=]LIST",
-     .help = "rungs: values of an integer setting that determines the model's reach, as in "
-             "dilation=1,2,4,8 (default KEY: the model's)"},
+     .help = "rungs of the ladder: values of an integer setting that determines the model's "
+             "reach, as in dilation=1,2,4,8 (default KEY: the setting that limits the reach of the "
+             "model, as kernel of resconv)"},
     {.name = "match",
      .kind = LRA_OPTION_CHOICE,
      .value = "none",
@@ -33,7 +34,7 @@ const lra_option lra_rungs_options[] = {
      .min = 1,
      .max = 1 << 30,
      .arg = "VALUE",
-     .help = "rung whose size is kept by --match (default: the widest)"},
+     .help = "value of the rung whose size the others get by --match (default: the widest)"},
     {.name = NULL}};
 
 static int add(lra_rungs *l, int64_t value, lra_err *e)

@@ -17,7 +17,7 @@ const lra_option lra_vary_options[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "KEY=LIST",
      .help = "train a ladder for each value of a setting of task, model or training, and print one "
-             "table of all; a model without rungs is trained as it is"},
+             "table of all; a model that no setting limits in reach is trained once per value"},
     {.name = NULL}};
 
 int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e)

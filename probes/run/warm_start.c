@@ -81,10 +81,10 @@ static int name_run(lra_job *r, const char *key, const lra_finished_run *run, lr
 static int start_from(lra_job *r, const lra_finished_run *run, lra_err *e)
 {
     if (strcmp(run->result->model, r->model->name) != 0)
-        return lra_fail_usage(e, "run '%s' is of model '%s', expected '%s'", run->folder,
+        return lra_fail_usage(e, "run '%s' was trained with model '%s', expected '%s'", run->folder,
                               run->result->model, r->model->name);
     if (strcmp(run->result->task, r->task->name) != 0)
-        lra_note("run '%s' is of task '%s'", run->folder, run->result->task);
+        lra_note("run '%s' was trained on task '%s'", run->folder, run->result->task);
     r->from = lra_format("%s/best.h5", run->folder);
     return name_run(r, "from", run, e);
 }

@@ -136,7 +136,8 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         curve c;
         if (!find_curve(in->probes[i], &c)) continue;
         if (n == LRA_PLOT_STYLES)
-            return lra_fail(e, "one figure holds at most %d runs; name fewer", LRA_PLOT_STYLES);
+            return lra_fail(e, "one figure holds at most %d runs; name fewer on the command line",
+                            LRA_PLOT_STYLES);
         list[n++] = c;
         lra_plot_source(f, "run", c.run->run);
         lra_plot_source(f, "data", c.run->fingerprint);

@@ -213,7 +213,8 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         find_curves(in->probes[i], &p);
         if (p.n == 0) continue;
         if (n == MOST_PANELS)
-            return lra_fail(e, "one figure holds at most %d runs; name fewer", MOST_PANELS);
+            return lra_fail(e, "one figure holds at most %d runs; name fewer on the command line",
+                            MOST_PANELS);
         p.block = block, block += p.n;
         list[n++] = p;
         lra_plot_source(f, "run", p.run->run);

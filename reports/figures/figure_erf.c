@@ -179,7 +179,8 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         panel p;
         if (!find_panel(&cells[i], &p)) continue;
         if (n == MOST_PANELS)
-            rc = lra_fail(e, "one figure holds at most %d runs; name fewer", MOST_PANELS);
+            rc = lra_fail(e, "one figure holds at most %d runs; name fewer on the command line",
+                          MOST_PANELS);
         if (rc != 0) break;
         char *drawn = lra_probe_cells_drawn(1, &cells[i]);
         const lra_probe_result *r = cells[i].seed[0];

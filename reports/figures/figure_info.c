@@ -38,8 +38,9 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     static const char *const name[] = {"distance", "excess", "excess.lo", "excess.hi"};
     *p = (plot){.in = in, .least = 1, .most = least_bits, .farthest = 2};
     if (in->n_probes > MOST)
-        return lra_fail(e, "%d data sets, one figure holds at most %d; name fewer", in->n_probes,
-                        MOST);
+        return lra_fail(e,
+                        "%d data sets, one figure holds at most %d; name fewer on the command line",
+                        in->n_probes, MOST);
     for (int i = 0; i < in->n_probes; i++) {
         const lra_probe_array *d = curve(in->probes[i], "distance"),
                               *x = curve(in->probes[i], "excess");

@@ -227,7 +227,8 @@ static int add_row(const lra_probe_cell *c, int *n, row *list, lra_plot *f, lra_
     choose_heads(c->seed[0], &own);
     if (own.heads == 0) return 0;
     if (*n == MOST_ROWS)
-        return lra_fail(e, "one figure holds at most %d runs; name fewer", MOST_ROWS);
+        return lra_fail(e, "one figure holds at most %d runs; name fewer on the command line",
+                        MOST_ROWS);
     if (*n > 0 && own.heads != list[0].heads)
         return lra_fail(e,
                         "'%s' has %d heads, '%s' has %d; name runs with the same number of heads",

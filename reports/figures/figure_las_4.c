@@ -104,7 +104,8 @@ static void add_script(lra_plot *f, int n, const row *list)
 static int check_row(const row *own, int n, const row *list, lra_err *e)
 {
     if (n == MOST_ROWS)
-        return lra_fail(e, "one figure holds at most %d runs; name fewer", MOST_ROWS);
+        return lra_fail(e, "one figure holds at most %d runs; name fewer on the command line",
+                        MOST_ROWS);
     if (n > 0 && own->map[0]->dims[0] != list[0].map[0]->dims[0])
         return lra_fail(
             e, "the maps of '%s' have %lld tokens, those of '%s' %lld; name runs on the same data",

@@ -413,8 +413,8 @@ static int check(const lra_locality_view *v, lra_err *e)
                 first->task, r->task);
     }
     if (v->n > MOST_ROWS)
-        return lra_fail(e, "%d models, one figure holds at most %d; name fewer", v->n,
-                        (int)MOST_ROWS);
+        return lra_fail(e, "%d models, one figure holds at most %d; name fewer on the command line",
+                        v->n, (int)MOST_ROWS);
     return 0;
 }
 

@@ -91,8 +91,9 @@ static int find_pairs(const lra_report_input *in, plot *p, lra_err *e)
         }
         if (!scratch) continue;
         if (p->n_pairs == PANELS)
-            return lra_fail(e, "one figure holds at most %d pairs of runs; name fewer",
-                            (int)PANELS);
+            return lra_fail(
+                e, "one figure holds at most %d pairs of runs; name fewer on the command line",
+                (int)PANELS);
         p->pair[p->n_pairs++] = (pair){scratch, r};
     }
     if (p->n_pairs) return 0;

@@ -73,8 +73,9 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         rc = lra_fail(e, "no pair of a fine-tuned run ('train --from') and a run from scratch with "
                          "the same task and model");
     if (n > LRA_PLOT_STYLES)
-        rc = lra_fail(e, "%d pairs of runs, one figure holds at most %d; name fewer", n,
-                      (int)LRA_PLOT_STYLES);
+        rc = lra_fail(
+            e, "%d pairs of runs, one figure holds at most %d; name fewer on the command line", n,
+            (int)LRA_PLOT_STYLES);
     for (int i = 0; i < n && rc == 0; i++) {
         for (int s = 0; s < pairs[i].scratch->n_seeds; s++)
             lra_plot_source(f, "run", pairs[i].scratch->seed[s]->run);

@@ -44,7 +44,8 @@ static int check(const plot *p, lra_err *e)
 {
     const lra_result *first = p->group[0].run[0];
     if (p->n > MOST)
-        return lra_fail(e, "%d models, one figure holds at most %d; name fewer", p->n, (int)MOST);
+        return lra_fail(e, "%d models, one figure holds at most %d; name fewer on the command line",
+                        p->n, (int)MOST);
     for (int i = 0; i < p->n; i++) {
         const lra_result *r = p->group[i].run[0];
         if (strcmp(r->fingerprint, first->fingerprint) != 0 || lra_result_metric(r) != p->metric)

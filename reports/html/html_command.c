@@ -23,7 +23,9 @@ const lra_option lra_html_options[] = {
      .arg = "DIR",
      .help = "folder of the results: the default of RUN, and where names and hashes of runs are "
              "looked up"},
-    {.name = "force", .kind = LRA_OPTION_FLAG, .help = "replace FILE also if it is no such page"},
+    {.name = "force",
+     .kind = LRA_OPTION_FLAG,
+     .help = "replace FILE also if it is not a page of this command"},
     {.name = "quiet",
      .letter = 'q',
      .kind = LRA_OPTION_FLAG,

@@ -17,7 +17,8 @@ static void add_missing_kinds(lra_page *p)
         for (int k = 0; k < p->all->n; k++)
             any = any || strcmp(p->all->list[k]->task, "listops") == 0;
         if (listops && !any) continue;
-        char *why = lra_format("no results in the given folders; '%s' makes them", s->command);
+        char *why = lra_format("no results of this kind in the given folders; '%s' makes them",
+                               s->command);
         lra_page_leave_out(p, s->title, why);
         lra_free(why);
     }
@@ -82,4 +83,4 @@ static void write(lra_page *p, lra_text *to)
 }
 
 const lra_page_section lra_section_left_out = {
-    .id = "left-out", .title = "What was left out, and why", .write = write};
+    .id = "left-out", .title = "Sections left out, and why", .write = write};

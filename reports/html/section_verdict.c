@@ -29,7 +29,7 @@ static void write(lra_page *p, lra_text *to)
     if (!s) {
         lra_page_paragraph(
             to, "headline",
-            "These results have no verdict; the sections below print what they hold.");
+            "These results have no verdict; their measurements are in the sections below.");
         return;
     }
     const lra_page_tables *made = lra_page_tables_of(p, s);

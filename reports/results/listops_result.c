@@ -125,7 +125,7 @@ static int check_probe(lra_h5 *f, lra_err *e)
     char *probe = lra_h5_attr_text(f, "/", "probe", e);
     int rc = probe ? 0 : LRA_FAILED;
     if (probe && strcmp(probe, probe_name) != 0)
-        rc = lra_fail(e, "it is of probe '%s', expected '%s'", probe, probe_name);
+        rc = lra_fail(e, "it is a file of probe '%s', expected '%s'", probe, probe_name);
     lra_free(probe);
     return rc;
 }
@@ -145,7 +145,7 @@ static int read_all(lra_listops *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_attributes_read(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_find(f, columns[0].path, &info, e);
     if (rc == 0 && (info.rank != 1 || info.type != LRA_H5_I32 || info.n < 1 || info.n > MAX_ROWS))
-        rc = lra_fail(e, "'%s' is no list of int32 of sensible length", columns[0].path);
+        rc = lra_fail(e, "'%s' is not a list of int32 of acceptable length", columns[0].path);
     if (rc == 0) r->n = info.n;
     if (rc == 0) rc = (r->config = lra_h5_get_text(f, "/config", e)) ? 0 : LRA_FAILED;
     if (rc == 0) rc = lra_origin_read(f, &r->origin, e);

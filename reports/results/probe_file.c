@@ -302,7 +302,7 @@ static int read_all(lra_probe_result *r, const char *probe, lra_h5 *f, lra_err *
 {
     int rc = lra_attributes_read(f, fields, N_FIELDS, r, e);
     if (rc == 0 && probe && strcmp(r->probe, probe) != 0)
-        rc = lra_fail(e, "it is of probe '%.40s', expected '%s'", r->probe, probe);
+        rc = lra_fail(e, "it is a file of probe '%.40s', expected '%s'", r->probe, probe);
     if (rc == 0) rc = (r->config = lra_h5_get_text(f, "/config", e)) ? 0 : LRA_FAILED;
     if (rc == 0) rc = (r->settings = lra_h5_get_text(f, "/settings", e)) ? 0 : LRA_FAILED;
     if (rc == 0) rc = lra_origin_read(f, &r->origin, e);

@@ -295,8 +295,8 @@ static int read_classes(lra_h5 *f, const char *group, int64_t *n, int64_t *n_cla
                     info.dims[1] < 1 || info.dims[1] > MAX_CLASSES))
         rc = lra_fail(e, "'%s' is not a table of acceptable size", paths[0]);
     else if (rc == 0 && *n_classes && info.dims[1] != *n_classes)
-        rc = lra_fail(e, "'%s' is of %lld classes, expected %lld", paths[0],
-                      (long long)info.dims[1], (long long)*n_classes);
+        rc = lra_fail(e, "'%s' has %lld classes, expected %lld", paths[0], (long long)info.dims[1],
+                      (long long)*n_classes);
     else if (rc == 0 && info.type != LRA_H5_F32)
         rc = lra_fail(e, "'%s' does not hold float32", paths[0]);
     if (rc == 0) {

@@ -254,8 +254,8 @@ static lra_table *key_table(const lra_probe_result *r)
         lra_table_number(t, (double)(x[4] - x[3]), 3);
     }
     lra_table_note(t,
-                   "%" PRId64 " predicted tokens lose more than 2 nats of log-probability if only "
-                   "%.0f tokens before them stay%s",
+                   "%" PRId64 " predicted tokens lose more than 2 nats of log-probability if the "
+                   "model sees only %.0f tokens before them%s",
                    n, (double)length->value[0],
                    n > SHOWN ? "; those that lose most are listed, the file has all" : "");
     lra_table_note(t,

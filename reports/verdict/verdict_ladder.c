@@ -105,7 +105,7 @@ static char *failing_text(const lra_ladder_view *v, int r)
     char *text = lra_format(
         "%" PRId64 ", differs by %s%s", l->row[r].reach, difference,
         l->sufficient[0].unresolved
-            ? ", an interval too wide to decide: more seeds or examples are needed"
+            ? ", and this interval is too wide to decide: more seeds or examples are needed"
             : "");
     lra_free(difference);
     return text;
@@ -141,10 +141,10 @@ static void say_sufficient(const lra_ladder_view *v, lra_verdict *to)
         say_enough(v, r, failing, to);
     else if (r > first)
         lra_verdict_add(to,
-                        "no reach below that of %s (%" PRId64 " of %" PRId64
-                        " tokens) is shown to be within %s of it (one-sided 97.5 %%): the "
-                        "next smaller reach, %s.",
-                        v->reference, l->row[r].reach, v->data.T, margin_of(v), failing);
+                        "no reach below that of the reference, %" PRId64 " of %" PRId64 " tokens, "
+                        "is shown to be within %s of %s (one-sided 97.5 %%): the next smaller "
+                        "reach, %s.",
+                        l->row[r].reach, v->data.T, margin_of(v), v->reference, failing);
     else
         lra_verdict_add(to,
                         "the reference, %s, is the narrowest rung: no smaller reach was trained.",

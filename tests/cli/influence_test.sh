@@ -186,7 +186,7 @@ for budget in 300 1000 20000; do
     awk -v most=$budget '/passes/ { sum += $2 } END { exit sum > most || sum < 0.6 * most }' err || complain "a budget of $budget passes: $(cat err)"
 done
 "$probe" influence "$run" --out o --examples 100 --budget 300 --dry-run >out 2>err || complain "--budget 300: $(cat err)"
-grep -q 'undefined: its smallest sample costs more than the other parts leave of the budget' err || complain "what 300 passes leave out: $(cat err)"
+grep -q 'undefined: its smallest sample costs more than remains of the budget after the other parts' err || complain "what 300 passes leave out: $(cat err)"
 
 expect 2 "part 'cut' of run 'o/runs/$run' is undefined: one example costs more passes than the budget" "$probe" influence "$run" --out o --budget 1 -q
 

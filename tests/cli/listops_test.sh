@@ -59,9 +59,9 @@ expect 0 "'$name' is a run that is given twice, or a copy of it .*: counted once
 # A run of another task is left out of several, and refused alone.
 expect 0 '' "$probe" train --task copy --set distance=2 --set train=64 --set val=16 --set test=16 --set epochs=1 --set width=4 --set hidden=4 --set layers=1 -q --out others
 other=$(echo others/runs/*)
-expect 0 "run '$other' is of task 'copy', expected 'listops': skipped" "$probe" listops "o/runs/$name" "$other"
+expect 0 "run '$other' was trained on task 'copy', expected 'listops': skipped" "$probe" listops "o/runs/$name" "$other"
 says "^resconv"
-expect 2 "run '$other' is of task 'copy', expected 'listops'" "$probe" listops "$other"
+expect 2 "run '$other' was trained on task 'copy', expected 'listops'" "$probe" listops "$other"
 
 # Weights: gone, of another run, damaged; a run that is not finished.
 first=o/runs/$(echo "$runs" | sed -n 1p) second=o/runs/$(echo "$runs" | sed -n 2p)

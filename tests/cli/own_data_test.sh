@@ -137,7 +137,7 @@ mv pair.csv gone.csv
 for run in l/runs/*; do
     expect 0 '' "$probe" influence "$run" --parts jacobian,keep,position --examples 20 --threads 1 -q
     expect 0 '' "$probe" kernels "$run" -q
-    expect 2 "is of task 'file:pair', expected 'listops'" "$probe" listops "$run"
+    expect 2 "was trained on task 'file:pair', expected 'listops'" "$probe" listops "$run"
     expect 2 'has no attention' "$probe" attention "$run"
 done
 # A figure of accuracies says which results of other metrics it leaves out.

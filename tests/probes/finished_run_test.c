@@ -50,7 +50,7 @@ TEST(only_runs_of_the_task)
 {
     write_run("pathfinder", "");
     assert_string_equal(message("a"),
-                        "run 'finished_runs/runs/a' is of task 'pathfinder', expected "
+                        "run 'finished_runs/runs/a' was trained on task 'pathfinder', expected "
                         "'listops'");
     write_run("listops", "");
     assert_string_equal(message("a"), "");

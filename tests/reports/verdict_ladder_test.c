@@ -170,7 +170,7 @@ TEST(one_seed)
     lra_result *list[MOST];
     lra_ladder_view *v = ladder_of(share, 1, 2, list);
     lra_verdict to = verdict_of(v);
-    says(&to, 0, "No reach below that of the widest rung (64 of 64 tokens) is shown");
+    says(&to, 0, "No reach below that of the reference, 64 of 64 tokens, is shown");
     says(&to, 2, "A rung has one seed");
     close_ladder(v, list, RUNGS, &to);
 }

@@ -120,7 +120,8 @@ static void print_command(const lra_program *p, const lra_subcommand *s, FILE *o
         put(out, c->usage);
         fputs("\\fR", out);
     }
-    fputs(" [\\fIoptions\\fR]\n.SH DESCRIPTION\n", out);
+    if (!strstr(c->usage, "[options]")) fputs(" [\\fIoptions\\fR]", out);
+    fputs("\n.SH DESCRIPTION\n", out);
     put_line(out, c->summary);
     fputs(".SH OPTIONS\n", out);
     const lra_option *o = lra_option_entry(c, 0);

@@ -6,10 +6,19 @@
 
 enum { COLUMN = 28, RIGHT = 100 };
 
+/* The usage with the word [options], which is appended unless the usage has it at another place.
+ * The caller frees the text. */
+static char *usage_of(const lra_command *c)
+{
+    return lra_format("%s%s%s%s", c->program, *c->usage ? " " : "", c->usage,
+                      strstr(c->usage, "[options]") ? "" : " [options]");
+}
+
 void lra_options_usage(const lra_command *c, FILE *out)
 {
-    fprintf(out, "usage: %s%s%s [options]\n%s\n('%s --help' shows the options)\n", c->program,
-            *c->usage ? " " : "", c->usage, c->summary, c->program);
+    char *usage = usage_of(c);
+    fprintf(out, "usage: %s\n%s\n('%s --help' shows the options)\n", usage, c->summary, c->program);
+    lra_free(usage);
 }
 
 /* Prints text wrapped at RIGHT columns. `at`: current column; further lines start at COLUMN. */
@@ -64,7 +73,7 @@ static void print_option(const lra_option *o, FILE *out)
 static void print_usage(const lra_command *c, FILE *out)
 {
     enum { INDENT = 7 }; /* length of "usage: " */
-    char *text = lra_format("%s%s%s [options]", c->program, *c->usage ? " " : "", c->usage);
+    char *text = usage_of(c);
     int at = INDENT;
     fputs("usage: ", out);
     for (const char *word = text; *word;) {

@@ -19,7 +19,7 @@ static const struct {
     size_t offset;
 } texts[] = {{"device", "device", offsetof(lra_origin, device)},
              {"device_name", "device name", offsetof(lra_origin, device_name)},
-             {"level", "level", offsetof(lra_origin, level)},
+             {"level", "instruction level", offsetof(lra_origin, level)},
              {"program", "program", offsetof(lra_origin, program)},
              {"revision", "revision", offsetof(lra_origin, revision)},
              {"compiler", "compiler", offsetof(lra_origin, compiler)},
