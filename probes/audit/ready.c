@@ -1,7 +1,7 @@
 /* Writes and reads the messages of the handshake. */
 #include "probes/audit/ready.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
@@ -207,21 +207,26 @@ static void free_names(int n, char **name)
     lra_free(name);
 }
 
+/* Reads a number of at most 12 digits at the start of a word; returns the number of digits, 0:
+ * there is no such number. */
+static size_t read_tokens(const char *word, int64_t *to)
+{
+    size_t n = strspn(word, "0123456789");
+    if (n == 0 || n > 12) return 0;
+    *to = strtoll(word, NULL, 10);
+    return n;
+}
+
 /* Reads a word of attn_window: A:B, W or -; to: (2). Returns false if it is none of these. */
 static bool read_window(const char *word, int64_t to[2])
 {
-    int end = 0;
-    long long a, b;
     to[0] = to[1] = -1;
     if (strcmp(word, "-") == 0) return true;
-    if (strspn(word, "0123456789:") != strlen(word) || strlen(word) > 30) return false;
-    if (sscanf(word, "%lld:%lld%n", &a, &b, &end) == 2 && !word[end]) {
-        to[0] = a, to[1] = b;
-        return true;
-    }
-    if (sscanf(word, "%lld%n", &a, &end) != 1 || word[end]) return false;
-    to[0] = to[1] = a;
-    return true;
+    size_t n = read_tokens(word, &to[0]);
+    to[1] = to[0];
+    if (n == 0 || !word[n]) return n > 0;
+    size_t m = word[n] == ':' ? read_tokens(word + n + 1, &to[1]) : 0;
+    return m > 0 && !word[n + 1 + m];
 }
 
 static int read_windows(lra_ready *r, lra_err *e)

@@ -130,7 +130,9 @@ static int choose(const lra_influence *p, const lra_options *o, task *list)
     for (int i = 0; lra_influence_part_at(i); i++) {
         task t = {.is = lra_influence_part_at(i)};
         if (wanted && !named(wanted, t.is->name)) continue;
-        t.wanted = t.examples = lra_influence_rows(p, examples ? examples : t.is->examples);
+        int64_t most = !p->engine && t.is->examples_by_requests ? t.is->examples_by_requests
+                                                                : t.is->examples;
+        t.wanted = t.examples = lra_influence_rows(p, examples ? examples : most);
         t.undefined = lra_part_undefined(t.is, p);
         if (!t.undefined && t.examples < t.is->least)
             t.undefined = "it needs tokens of another example, and the sample has only one";

@@ -54,7 +54,9 @@ typedef struct {
 typedef struct lra_influence_part {
     const char *name, *summary;
     int64_t examples; /* default number of examples of the test split */
-    int64_t least;    /* minimum number of examples, 1 or 2 */
+    /* the same for models that answer requests, which are slower; 0: `examples` */
+    int64_t examples_by_requests;
+    int64_t least; /* minimum number of examples, 1 or 2 */
     /* Units of the part, besides the unit named like the part; in "cut.*" the asterisk stands for
      * any text. Ends with NULL. Nullable */
     const char *const *units;

@@ -20,7 +20,7 @@
 #include "probes/influence/perturbed_answers.h"
 #include "probes/influence/part.h"
 
-enum { EXAMPLES = 256 };
+enum { EXAMPLES = 256, EXAMPLES_BY_REQUESTS = 32 };
 
 /* The outputs of a model with a radius R: by the graphs of the engine, or by requests. */
 typedef struct {
@@ -183,6 +183,7 @@ const lra_influence_part lra_part_context = {
     .name = "context",
     .summary = "gain when each position is computed from the tokens within R of it",
     .examples = EXAMPLES,
+    .examples_by_requests = EXAMPLES_BY_REQUESTS,
     .least = 1,
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
     .undefined = undefined,

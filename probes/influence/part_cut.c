@@ -97,6 +97,7 @@ const lra_influence_part lra_part_cut = {
     .name = "cut",
     .summary = "gain with distance limit r in every layer (per layer, not of the complete model)",
     .examples = 2000,
+    .examples_by_requests = 500,
     .least = 1,
     .units = (const char *const[]){"cut.*", NULL},
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),

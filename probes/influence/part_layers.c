@@ -9,7 +9,7 @@
 #include "kernels/base/core/mem.h"
 #include "probes/shared/map_block.h"
 
-enum { EXAMPLES = 16, POSITIONS = 16, LEAST_LAYERS = 2 };
+enum { EXAMPLES = 16, POSITIONS = 8, LEAST_LAYERS = 2 };
 
 static const char *undefined(const lra_influence *p)
 {

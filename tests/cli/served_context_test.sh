@@ -20,6 +20,7 @@ for model in resconv local s4d; do
     cmp -s o.csv s.csv || complain "$model: $(diff o.csv s.csv | head -4)"
     [ $model != resconv ] || grep -q '^context,context.r99,,3,3,3' s.csv || complain "context of resconv: $(grep r99 s.csv)"
 done
+expect 0 ' context .* passes, 32 examples' "$probe" audit $task --name cost --dry-run --no-check --parts context --out s -- "$probe" serve "$(echo o/runs/select-at-resconv-*)"
 # Without labels the divergences remain.
 expect 0 '' "$probe" audit $task --name resconv --parts context --examples 40 --out s --force --no-check -- "$probe" serve "$(echo o/runs/select-at-resconv-*)"
 says ' context  *kl.most  *[0-9]'
