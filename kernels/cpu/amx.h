@@ -15,7 +15,7 @@ static _Thread_local struct {
 static void tile_start(void) {}
 static void tile_end(void)
 {
-    /* the contents of the tiles are lost; NaN makes later reads visible */
+    /* as the instruction does, loses the contents of the tiles; NaN makes a later read visible */
     memset(tiles, 0xFF, sizeof tiles);
 }
 #define TILE_ZERO(t) memset(&tiles[t], 0, sizeof tiles[t])

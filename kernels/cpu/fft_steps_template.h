@@ -11,7 +11,7 @@ typedef struct {
 
 typedef struct {
     int64_t n, m;
-    NAME(number) * root; /* (n): exp(-2 pi i k/n) */
+    NAME(number) * root; /* (n) roots of unity: root[k] = exp(-2 pi i k/n) */
 } NAME(plan);
 
 static inline NAME(number) NAME(times)(NAME(number) a, NAME(number) b)
@@ -19,8 +19,8 @@ static inline NAME(number) NAME(times)(NAME(number) a, NAME(number) b)
     return (NAME(number)){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* Fourier transform of r numbers: b_k = a_0 w^0 + a_1 w^k + ..., w = exp(-+2 pi i/r). w: its powers
- * (r). The radix is a compile-time constant after inlining. */
+/* Fourier transform of r = radix numbers: b_k = sum_j a_j w[j k mod r]. The array w holds the r
+ * powers of exp(-+2 pi i/r). The radix is a compile-time constant after inlining. */
 static inline __attribute__((always_inline)) void NAME(butterfly)(const int radix, REAL sign,
                                                                   const NAME(number) * w,
                                                                   const NAME(number) * a,
@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void NAME(butterfly)(const int radi
         NAME(number) d = {a[0].re - a[2].re, a[0].im - a[2].im};
         NAME(number) t = {a[1].re + a[3].re, a[1].im + a[3].im};
         NAME(number)
-        u = {sign * (a[1].im - a[3].im), sign * (a[3].re - a[1].re)}; /* -+i (a1 - a3) */
+        u = {sign * (a[1].im - a[3].im), sign * (a[3].re - a[1].re)}; /* u = -+i (a1 - a3) */
         b[0] = (NAME(number)){s.re + t.re, s.im + t.im};
         b[1] = (NAME(number)){d.re + u.re, d.im + u.im};
         b[2] = (NAME(number)){s.re - t.re, s.im - t.im};
@@ -115,7 +115,7 @@ static void NAME(forth)(const NAME(plan) * p, NAME(number) * x, NAME(number) * o
 static void NAME(back)(const NAME(plan) * p, NAME(number) * x, NAME(number) * other)
 {
     int64_t m = p->m;
-    x[0].im = x[m].im = 0; /* both are 0 for every transform of reals */
+    x[0].im = x[m].im = 0; /* imaginary parts of frequencies 0 and n/2 are 0 for real sequences */
     for (int64_t k = 0; k < m; k++) {
         NAME(number) a = x[k], b = x[m - k], root = p->root[k];
         NAME(number) even = {a.re + b.re, a.im - b.im}, odd = {a.re - b.re, a.im + b.im};

@@ -27,7 +27,7 @@ finish_rows(const bool whole, const bool relu, const bool residual, int64_t rows
     for (int64_t r = 0; r < rows; r++, sum += ld, y += ld_out) {
         __m512 v0 = _mm512_add_ps(_mm512_loadu_ps(sum), bias0);
         __m512 v1 = _mm512_add_ps(_mm512_loadu_ps(sum + 16), bias1);
-        if (relu) { /* this order of the operands keeps NaN */
+        if (relu) { /* max returns its second operand if one is NaN, so that NaN is kept */
             v0 = _mm512_max_ps(_mm512_setzero_ps(), v0);
             v1 = _mm512_max_ps(_mm512_setzero_ps(), v1);
         }

@@ -10,11 +10,11 @@ typedef struct {
     double bf16;
     /* memory bandwidth: bytes/s read plus written by a copy that is far larger than the caches */
     double dram;
-    double cache; /* cache bandwidth: the same for 4 MiB per thread */
+    double cache; /* cache bandwidth: bytes/s of the same copy within 4 MiB per thread */
 } lra_peaks;
 
-/* FLOP/s in float32, or (bf16, if there is an instruction) of bf16 products. Takes about ten
- * milliseconds. */
+/* Peak FLOP/s of bf16 products if `bf16` is set and the processor has an instruction for them, else
+ * of float32 multiply-adds. Takes about ten milliseconds. */
 double lra_cpu_peak(bool bf16, int n_threads);
 
 /* Measures all rates, at the level of lra_cpu_level(); the best of several short runs of each.

@@ -18,14 +18,14 @@ typedef struct {
     /* elements between consecutive operands (0: shared by all); results are M N apart */
     int64_t n_products, a_step, b_step;
     lra_type type, c_type; /* type of a and b; type of c, LRA_F32 or LRA_BF16 */
-    const void *residual;  /* shape and type of c; added to it.  Nullable */
+    const void *residual;  /* tensor that is added to the product; type and shape of c. Nullable */
 } lra_cuda_product;
 
 /* Queues a product. Errors are reported by the device later. */
 void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const void *b, void *c, void *stream);
 /* Optional epilogue of a float32 product: c = relu(op(a) op(b) + residual + bias). */
 typedef struct {
-    const float *bias; /* Nullable */
+    const float *bias; /* NULL: no bias */
     bool relu;
 } lra_cuda_epilogue;
 /* Queues a product with an epilogue. Returns false, with nothing queued, if the library has no such

@@ -16,7 +16,7 @@ typedef enum {
     LRA_CUDA_WGMMA  /* TMA and wgmma: compute capability 9.0 */
 } lra_cuda_level_kind;
 
-/* Level of the open GPU. */
+/* Instruction level of the open GPU. */
 lra_cuda_level_kind lra_cuda_level(void);
 /* Parses the name of a level for a GPU of this compute capability (90 = 9.0). NULL and "" give the
  * default. */

@@ -58,7 +58,7 @@ int lra_cuda_replay(lra_device *d, void *captured, lra_err *e);
 void lra_cuda_forget(lra_device *d, void *captured);
 int lra_cuda_wait(lra_device *d, lra_err *e);
 /* lra_cuda_library(): loads "lib<stem>.so.<major>". lra_cuda_symbol(): finds a function in it. NULL
- * and e: missing. */
+ * with an error in e: missing. */
 void *lra_cuda_library(const char *stem, int major, lra_err *e);
 void *lra_cuda_symbol(void *library, const char *name, lra_err *e);
 /* Loads cuBLASLt and allocates its workspace: gemm.cu. */

@@ -64,7 +64,8 @@ LRA_DEV void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* Converts two numbers to bf16; the first one is in the lower 16 bits. */
+/* Rounds two numbers to bf16 and packs them into one word; the first one is in the lower 16
+ * bits. */
 LRA_DEV uint32_t tc_pair(float first, float second)
 {
     uint32_t pair;

@@ -41,9 +41,9 @@ typedef struct {
 typedef struct {
     const char *name; /* name of the backend: "cpu", "cuda" */
     void *(*alloc)(lra_device *d, size_t n_bytes, const char *what,
-                   lra_err *e); /* 256-byte aligned; NULL and e: out of memory */
+                   lra_err *e); /* allocates memory aligned to 256 bytes; NULL: out of memory */
     void (*free)(lra_device *d, void *p);
-    double (*memory_free)(const lra_device *d); /* bytes; 0: unknown */
+    double (*memory_free)(const lra_device *d); /* free memory of the device in bytes; 0: unknown */
     int (*copy)(lra_device *d, lra_copy_kind kind, void *to, const void *from, size_t n_bytes,
                 lra_err *e);
     int (*clear)(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e);
@@ -69,15 +69,15 @@ typedef struct {
     int (*side)(const lra_device *d);
     /* Bytes of scratch of a node. NULL: the engine uses op->scratch(y, threads()). */
     int64_t (*scratch)(const lra_tensor *y);
-    /* Allocates a host buffer for n_bytes of results. NULL and e: out of memory. If all four
-     * readback functions are NULL, the engine uses copy(). */
+    /* Allocates a host buffer for n_bytes of results. Fails with NULL if memory is short. If all
+     * four readback functions are NULL, the engine uses copy(). */
     void *(*readback_new)(lra_device *d, size_t n_bytes, lra_err *e);
     void (*readback_free)(lra_device *d, void *place);
     /* Queues copies of results to a readback buffer, after the work that is already queued. */
     int (*readback_copy)(lra_device *d, void *place, int n, const lra_readback_part *part,
                          lra_err *e);
     /* Waits for the copies to this buffer, but not for work queued after them. Returns the address
-     * of the buffer, or NULL and e if the device failed. */
+     * of the buffer, or NULL with an error if the device failed. */
     const void *(*readback_wait)(lra_device *d, void *place, lra_err *e);
     /* Waits until all queued work is done. NULL: the device has no queue. */
     int (*wait)(lra_device *d, lra_err *e);

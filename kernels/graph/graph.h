@@ -41,26 +41,27 @@ typedef struct {
     int64_t d[LRA_MAX_RANK];
 } lra_shape;
 
-typedef struct lra_device lra_device; /* where plans run: backend.h */
+typedef struct lra_device lra_device; /* a CPU or GPU on which plans run (backend.h) */
 typedef struct lra_graph
     lra_graph; /* nodes of one computation (one length bucket); owns its tensors */
 typedef struct lra_tensor lra_tensor; /* a node: op, sources, shape; no data */
 typedef struct lra_params
     lra_params;                     /* named arrays that outlive graphs: weights, moments, states */
 typedef struct lra_space lra_space; /* one device's workspace, shared by all plans of a run */
-typedef struct lra_plan lra_plan;   /* a graph ready to run: memory addresses and launch order */
+typedef struct lra_plan lra_plan;   /* a graph with addresses and a launch order, ready to run */
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* LRA_SHAPE(B, T, D) */
+/* The shape with the given dimensions: LRA_SHAPE(B, T, D). */
 #define LRA_SHAPE(...)                                                                             \
     lra_shape_from((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                      \
                    (const int64_t[]){__VA_ARGS__})
 lra_shape lra_shape_from(int n, const int64_t *d);
-int64_t lra_shape_elements(lra_shape s); /* 1 for a scalar */
+int64_t lra_shape_elements(lra_shape s); /* number of elements; a scalar has 1 */
 bool lra_shape_equal(lra_shape a, lra_shape b);
-const char *lra_shape_text(lra_shape s, char buf[96]); /* "(12,4,1024)" */
-size_t lra_type_size(lra_type t);                      /* bytes per element: 4, 8, 2, 4 */
+/* writes "(12,4,1024)" to buf; returns buf */
+const char *lra_shape_text(lra_shape s, char buf[96]);
+size_t lra_type_size(lra_type t); /* bytes per element; BF16: 2 */
 
 /* ---- parameter specifications ---------------------------------------------------------------- */
 
@@ -77,17 +78,17 @@ typedef enum {
     /* uniform in +-a sqrt(6/(fan_in + fan_out)); shape (taps..,fan_in,fan_out) */
     LRA_INIT_XAVIER,
     LRA_INIT_RAMP, /* a + b i along the last dimension */
-    /* +b, -b, +b, .. along the last dimension, plus a normal of standard deviation a */
+    /* alternates +b, -b, +b, .. along the last dimension, plus a normal of standard deviation a */
     LRA_INIT_ALTERNATING,
     LRA_INIT_FILL /* values are computed by fill() */
 } lra_init;
 
-/* Argument of a fill function. It takes its random numbers from lra_rng_new(seed, stream, i). */
+/* Argument of fill(), which takes its random numbers from lra_rng_new(seed, stream, i). */
 typedef struct {
     lra_shape shape;
     uint64_t seed;
     uint32_t stream;
-    const void *data; /* data of the spec */
+    const void *data; /* lra_param_spec.data */
 } lra_fill;
 
 /* Layout in which PyTorch files store the array. */
@@ -157,7 +158,7 @@ void lra_assign(lra_tensor *state, lra_tensor *value);
 lra_tensor *lra_step_input(lra_graph *g);
 /* Names a tensor in the current scope; probes find it by path. */
 lra_tensor *lra_name(lra_tensor *x, const char *name);
-lra_tensor *lra_find(const lra_graph *g, const char *path); /* NULL: no such name */
+lra_tensor *lra_find(const lra_graph *g, const char *path); /* node with this path; NULL: none */
 /* Lists the nodes of an op in order of creation, at most `most` of them. Probes use it to find the
  * attention or convolution nodes of any model. Returns the number of such nodes.  Nullable: out */
 typedef struct lra_op lra_op;
@@ -228,7 +229,7 @@ typedef struct {
 lra_cost lra_plan_cost(const lra_plan *p);
 double lra_params_bytes(const lra_params *p);
 double lra_params_copy_bytes(
-    const lra_params *p); /* additional host memory for saving and loading, in bytes: one array */
+    const lra_params *p); /* host memory in bytes that saving or loading needs: one array */
 
 /* Measurement of one node in a timed run of a plan. */
 typedef struct {

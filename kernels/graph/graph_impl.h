@@ -23,8 +23,8 @@ struct lra_graph {
 
 /* Arguments of input, param and state nodes. */
 typedef struct {
-    lra_param_spec spec; /* for params and states */
-    const char *fill; /* for inputs of test samples: how they are filled; NULL: an ordinary input */
+    lra_param_spec spec; /* specification of a parameter, state or constant */
+    const char *fill;    /* test samples: how the input is filled; NULL: an ordinary input */
 } lra_leaf;
 
 bool lra_is(const lra_tensor *x, const lra_op *op);
@@ -70,7 +70,7 @@ struct lra_params {
 };
 
 lra_array *lra_params_find(const lra_params *p, const char *path);
-/* Initialises an array: init.c. */
+/* Computes the initial values v of an array (init.c). */
 void lra_init_fill(const lra_param_spec *spec, uint64_t seed, const char *path, lra_shape s,
                    double *v);
 /* Creates the arrays of a graph's leaves that the store lacks, in one allocation. */
@@ -114,12 +114,12 @@ struct lra_plan {
     int n_calls;
     lra_range *range; /* ranges of result buffers and of scratch */
     int n_ranges;
-    int *range_of;   /* by node id: range of its result, -1: none */
-    int *scratch_of; /* by call: range of its scratch, -1: none */
-    int *fused; /* by call: size of the fused group that it starts; 0: fused with an earlier call */
-    bool *hidden; /* by node id: the result is elided, because only its fused group reads it */
-    lra_stream_use *lane; /* by call: its stream and its wait */
-    /* by call: last position at which the memory that the call reads and writes is in use */
+    int *range_of;   /* index in `range` of a node's result, by id; -1: none */
+    int *scratch_of; /* index in `range` of a call's scratch; -1: none */
+    int *fused;      /* size of the fused group that a call starts; 0: fused with an earlier call */
+    bool *hidden;    /* by node id: the result is elided, because only its fused group reads it */
+    lra_stream_use *lane; /* stream and wait of each call */
+    /* last position at which memory that the call reads or writes is in use */
     int *until;
     void **addresses; /* addresses of inputs and shadows of all calls, contiguous */
     const void *gate; /* address of the adamw node's result; set when addresses are known */
@@ -132,7 +132,7 @@ struct lra_plan {
 /* Memory traffic of a call in bytes, not counting operands that earlier calls of its fused group
  * have already loaded or never store. */
 double lra_call_bytes(const lra_plan *p, int at);
-/* Device address of an output. NULL and e: out of memory. */
+/* Device address of an output; NULL with an error in e: out of memory. */
 const void *lra_plan_result(lra_plan *p, const lra_tensor *out, lra_err *e);
 /* Converts n bf16 numbers at f to float32 in place. */
 void lra_widen(float *f, int64_t n);

@@ -23,7 +23,7 @@ struct lra_tensor {
     int n_src;
     lra_tensor **src;
     const void *args;  /* the op's own struct, copied by lra_node() */
-    const char *scope; /* "layer0/attn", "" at the top */
+    const char *scope; /* scope of the node: "layer0/attn"; "" at the top level */
     const char *name;  /* last part of the path; NULL: the node has no name */
 };
 
@@ -60,16 +60,15 @@ typedef void (*lra_cuda_body)(const lra_call *c, void *stream);
 struct lra_op {
     const char *name;
     unsigned flags;
-    unsigned
-        shadow; /* bit i: in a BF16 graph source i, if a parameter, is read through its shadow */
+    unsigned shadow; /* bit i: if source i is a parameter, a BF16 graph reads its shadow */
     /* Checks the sources and sets y->shape and y->type; messages do not contain the op's name. */
     int (*shape)(lra_tensor *y, lra_err *e);
     /* Adds the gradient nodes: dx[i] is the gradient of source i; NULL if source i has none. The
      * function is NULL for ops with LRA_NOGRAD. */
     void (*grad)(lra_tensor *y, lra_tensor *dy, lra_tensor **dx);
-    double (*flops)(const lra_tensor *y); /* Nullable: one FLOP per element of y */
-    int64_t (*scratch)(const lra_tensor *y, int n_threads); /* bytes; Nullable: none */
-    int64_t (*cuda_scratch)(const lra_tensor *y); /* bytes on a GPU; Nullable: scratch(y, 1) */
+    double (*flops)(const lra_tensor *y); /* FLOP of a node. Nullable: one per element of y */
+    int64_t (*scratch)(const lra_tensor *y, int n_threads); /* bytes of scratch. Nullable: none */
+    int64_t (*cuda_scratch)(const lra_tensor *y); /* bytes on a GPU. Nullable: scratch(y, 1) */
     /* CPU bodies by graph type F32, F64, BF16, then by level; NULL: the next lower level is
      * used. */
     lra_body cpu[3][LRA_N_LEVELS];

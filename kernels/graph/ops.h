@@ -57,10 +57,9 @@ lra_tensor *lra_long_conv_windowed(lra_tensor *x, lra_tensor *kernel, lra_tensor
                                    lra_tensor *length);
 
 /* Kernels of diagonal state-space layers, by lag:
- *   k[r,l] = 2 Re sum_n c_rn dt phi(dt a) exp(dt a l),  phi(x) = (e^x - 1)/x,  dt of r mod H, a of
- *   r mod S
- * a: (2,S,N), c: (2,R,N) (real, imaginary), dt: (H); k: (R,L); all real. Nullable: dt; without it k
- * = Re sum_n c exp(a l). */
+ *   k[r,l] = 2 Re sum_n c_rn dt phi(dt a) exp(dt a l),  phi(x) = (e^x - 1)/x
+ * Row r of k uses dt[r mod H] and row r mod S of a. a: (2,S,N), c: (2,R,N) (real, imaginary), dt:
+ * (H); k: (R,L); all real. Nullable: dt (then k[r,l] = Re sum_n c_rn exp(a l)). */
 lra_tensor *lra_ssm_kernel(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L);
 /* lra_ssm_kernel() with bilinear discretisation: k[r,l] = 2 Re sum_n c_rn dt/(1 - z/2) ((1 +
  * z/2)/(1 - z/2))^l, z = dt a. */
@@ -72,9 +71,9 @@ lra_tensor *lra_ssm_kernel_shares(lra_tensor *a, lra_tensor *c, int64_t L, int64
 /* Kernels of layers whose state matrix is diagonal plus low rank, A = diag(a) - p q^T. Each mode is
  * followed by its conjugate (a, conj a), so that the kernels are real. Bilinear discretisation,
  * with Ab = (1 - dt/2 A)^-1 (1 + dt/2 A) and Bb = (1 - dt/2 A)^-1 dt b:
- *   k[r,l] = c_r (1 - Ab^L)^-1 Ab^l Bb,  l < L,  a, b, p, q and dt of r mod H; L even, a product of
- *   2, 3 and 5
- * a, b, p, q: (2,H,N) (real, imaginary), c: (2,R,N), dt: (H), k: (R,L); all real. */
+ *   k[r,l] = c_r (1 - Ab^L)^-1 Ab^l Bb,  l < L,  with a, b, p, q and dt of channel r mod H
+ * a, b, p, q: (2,H,N) (real, imaginary), c: (2,R,N), dt: (H), k: (R,L); all real. L: even, a
+ * product of 2, 3 and 5. */
 lra_tensor *lra_dplr_kernel(lra_tensor *a, lra_tensor *b, lra_tensor *p, lra_tensor *q,
                             lra_tensor *c, lra_tensor *dt, int64_t L);
 int64_t lra_dplr_length(int64_t T); /* smallest supported L >= T */
@@ -119,11 +118,11 @@ typedef struct {
     lra_tensor *blocks;
     int64_t block;
     lra_tensor *limit;  /* only |i-j| <= limit: (1) or (H) int32, which may change between runs */
-    double scale;       /* 0 means 1/sqrt(K) */
-    double rotary_base; /* 0: no rotary position embedding */
+    double scale;       /* factor of q k; 0: 1/sqrt(K) */
+    double rotary_base; /* base of the rotary position embedding; 0: none */
     lra_rotary_half rotary_half;
     const double *decay; /* (H): alpha of LaS.  Nullable: 0 */
-    const double *slope; /* (H): ALiBi.  Nullable: 0 */
+    const double *slope; /* (H): slopes of ALiBi.  Nullable: 0 */
     lra_tensor
         *bias; /* (H,2R-1), real, learned: entry j-i+R-1, clipped at both ends.  Nullable: 0 */
     /* weights are averaged over this number of columns by a moving average (causal if `causal`,
@@ -179,8 +178,8 @@ lra_tensor *lra_moving_average(lra_tensor *x, lra_tensor *length, int64_t width,
 
 /* ---- normalisation --------------------------------------------------------------------------- */
 
-/* y = gain x / sqrt(mean x^2 + eps) over the last dimension; eps 1e-5 if 0.  gain: (D) is RMSNorm,
- * () ScaleNorm.  Nullable: gain. */
+/* y = gain x / sqrt(mean x^2 + eps) over the last dimension; eps 1e-5 if 0.  gain: (D) for RMSNorm,
+ * a scalar for ScaleNorm.  Nullable: gain. */
 lra_tensor *lra_rms_norm(lra_tensor *x, lra_tensor *gain, double eps);
 /* y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, biased variance; eps 1e-5 if
  * 0. */
@@ -194,7 +193,7 @@ lra_tensor *lra_batch_norm(lra_tensor *x, lra_tensor *length, lra_tensor *gain, 
 /* ---- elementwise ----------------------------------------------------------------------------- */
 
 lra_tensor *lra_relu(lra_tensor *x);      /* max(x, 0) */
-lra_tensor *lra_elu_one(lra_tensor *x);   /* x + 1 above 0, e^x below: ELU + 1 */
+lra_tensor *lra_elu_one(lra_tensor *x);   /* ELU(x) + 1: x + 1 for x > 0, else e^x */
 lra_tensor *lra_gelu(lra_tensor *x);      /* x (1 + erf(x/sqrt 2))/2 */
 lra_tensor *lra_gelu_tanh(lra_tensor *x); /* x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))/2 */
 lra_tensor *lra_silu(lra_tensor *x);      /* x sigmoid(x) */
@@ -232,10 +231,10 @@ lra_tensor *lra_cast(lra_tensor *x, lra_type type);
 
 /* ---- shape ----------------------------------------------------------------------------------- */
 
-lra_tensor *lra_reshape(lra_tensor *x, lra_shape s); /* alias */
+lra_tensor *lra_reshape(lra_tensor *x, lra_shape s); /* y is an alias: it has the memory of x */
 lra_tensor *lra_detach(lra_tensor *x); /* y = x, without a copy; no gradient flows back to x */
 lra_tensor *lra_permute(lra_tensor *x, int n,
-                        const int *axes); /* dimension i of y is dimension axes[i] of x; copies */
+                        const int *axes); /* dimension i of y is dimension axes[i] of x; a copy */
 lra_tensor *lra_concat(int n, lra_tensor *const *x, int axis);
 lra_tensor *lra_slice(lra_tensor *x, int axis, int64_t from, int64_t n);
 lra_tensor *lra_broadcast(lra_tensor *x, lra_shape s); /* repeats dimensions of size 1 */
@@ -266,7 +265,7 @@ lra_tensor *lra_lsh_buckets(lra_tensor *order, lra_tensor *length, int64_t J, lr
 
 /* ---- rows, pooling, losses ------------------------------------------------------------------- */
 
-lra_tensor *lra_softmax(lra_tensor *x); /* over the last dimension */
+lra_tensor *lra_softmax(lra_tensor *x); /* softmax over the last dimension */
 /* Over the last dimension, (..,D) -> (..): lra_row_max() is the maximum (the gradient flows to the
  * first of equal values), lra_argmax() its index, int32. */
 lra_tensor *lra_row_max(lra_tensor *x);
@@ -302,7 +301,7 @@ typedef struct {
     double beta1, beta2, eps; /* typical values: 0.9, 0.999, 1e-8 */
     double decay;
     double clip; /* maximum global gradient norm; 0: no clipping */
-    double rate; /* base rate, to which a spec's "lr=0.001" is relative; 0: none */
+    double rate; /* global learning rate, by which a parameter's own rate is divided; 0: none */
 } lra_adamw_spec;
 lra_tensor *lra_adamw(lra_tensor *loss, int n, lra_tensor *const *params,
                       const lra_adamw_spec *spec);

@@ -9,7 +9,7 @@ typedef struct {
     bool has_length;
 } activation_backward_args;
 
-/* Learning rate factor and weight decay of one parameter, from its spec. */
+/* Factor of the learning rate, and weight decay, of one parameter, from its specification. */
 typedef struct {
     double factor; /* multiplies the learning rate of the optimiser step */
     double decay;
@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     double eps, momentum;
     bool has_length, training;
-    int which; /* batch_norm_move: which state is updated, 0 = mean, 1 = variance */
+    int which; /* state that batch_norm_move updates: 0 = mean, 1 = variance */
 } batch_norm_args;
 
 typedef struct {
@@ -54,7 +54,7 @@ typedef struct {
 typedef struct {
     double rate;
     bool tied;
-    uint32_t key; /* hash of the forward node's path, key of the random draws */
+    uint32_t key; /* key of the random draws: hash of the forward node's path */
 } dropout_args;
 
 typedef struct {
@@ -64,7 +64,7 @@ typedef struct {
 
 typedef struct {
     int64_t m, K;
-    uint32_t key; /* hash of the node's path, key of the random draws */
+    uint32_t key; /* key of the random draws: hash of the node's path */
 } orthogonal_args;
 
 typedef struct {
@@ -107,7 +107,7 @@ typedef struct {
 typedef struct {
     lra_pool_kind kind;
     bool has_length;
-    int64_t T; /* rows of the source; set for the gradient only */
+    int64_t T; /* length of the pooled sequence, set for the gradient only */
 } pool_args;
 
 /* slice: y is elements [from, from + n) of the axis. pad: y has n elements along the axis, and the
@@ -123,7 +123,7 @@ typedef struct {
 
 typedef struct {
     int64_t times;
-    bool back; /* true for the gradient: sums of dy */
+    bool back; /* true: computes the gradient, sums of dy */
 } upsample_args;
 
 #endif

@@ -45,7 +45,7 @@ LRA_FN F F_NAME(series)(F r)
 LRA_FN F F_NAME(exp)(F x)
 {
     F half,
-        /* then n = -126 .. 128, where 2^128 exceeds the largest float */
+        /* bounds for which n = -126 .. 128; 2^128 exceeds the largest float */
         y = F_MIN(89, F_MAX(-87.3f, x));
     F r = F_NAME(reduce)(y, &half);
     return half * ((F_NAME(series)(r) * r + 2) * r + 2);

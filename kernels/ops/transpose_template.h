@@ -22,7 +22,7 @@ LRA_ROW_FN void lanes_transpose(lanes *r)
             r[i + 2 * k] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
             r[i + 2 * k + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
         }
-    for (int i = 0; i < 4; i++) { /* 4 x 4 blocks: quarters of the registers */
+    for (int i = 0; i < 4; i++) { /* exchanges 4 x 4 blocks of four numbers */
         __m512 a = _mm512_shuffle_f32x4(r[i], r[i + 4], 0x88);
         __m512 b = _mm512_shuffle_f32x4(r[i], r[i + 4], 0xDD);
         __m512 c = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], 0x88);

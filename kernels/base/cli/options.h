@@ -33,15 +33,15 @@ typedef struct {
     double min, max;     /* range, for INT, REAL and INTS */
     const char *choices; /* for CHOICE: "auto|cpu|cuda" */
     const char *arg;     /* placeholder in the help and for completion (lra_program.words) */
-    const char *help;    /* one line, no full stop */
+    const char *help;    /* text of the help: one line, no full stop */
     /* For a REPEAT option of KEY=VALUE texts: its keys by index, NULL after the last. "--KEY VALUE"
      * is short for the option. Nullable. */
     const char *(*key)(int i);
 } lra_option;
 
 typedef struct {
-    const char *program;             /* "lra-probe train" */
-    const char *summary;             /* one sentence */
+    const char *program;             /* program and command: "lra-probe train" */
+    const char *summary;             /* one sentence, the first line of the help */
     const char *usage;               /* positional arguments: "TASK", "RUN...", "" */
     const char *examples;            /* two examples, each on its own line */
     const char *notes;               /* help text below the options; NULL: none */
@@ -66,7 +66,8 @@ void lra_options_usage(const lra_command *c, FILE *out);
 /* Values of options. An unknown name in these calls is a bug of the program. If an INT, REAL or
  * TEXT option has neither a value nor a default, int and real return 0 and text returns NULL;
  * lra_option_given() distinguishes this case. */
-bool lra_option_given(const lra_options *o, const char *name); /* true if the user gave a value */
+/* true if the user has set the option */
+bool lra_option_given(const lra_options *o, const char *name);
 bool lra_option_flag(const lra_options *o, const char *name);
 int64_t lra_option_int(const lra_options *o, const char *name);
 double lra_option_real(const lra_options *o, const char *name);
@@ -88,6 +89,6 @@ const lra_option *lra_option_entry(const lra_command *c, int i);
 /* Strict conversion of text to a number. Returns false unless the complete text is a number in
  * range, without blanks. */
 bool lra_parse_int(const char *text, int64_t *value);
-bool lra_parse_real(const char *text, double *value); /* the number must be finite */
+bool lra_parse_real(const char *text, double *value); /* fails for infinity and NaN */
 
 #endif

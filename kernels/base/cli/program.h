@@ -8,14 +8,14 @@
 #include "kernels/base/cli/options.h"
 
 typedef struct {
-    const char *name, *summary; /* "train", a few words */
+    const char *name, *summary; /* name: "train"; summary: a few words */
     const lra_command *command;
     /* Runs the command. Returns 0, a negative code of err.h, or a positive exit code. */
     int (*run)(const lra_options *o, lra_err *e);
 } lra_subcommand;
 
 typedef struct {
-    const char *name, *summary;         /* "lra-probe", one sentence */
+    const char *name, *summary;         /* name: "lra-probe"; summary: one sentence */
     const char *examples;               /* two examples, each on its own line */
     const char *codes;                  /* exit codes for the help: "0 done, 1 failed ..." */
     const lra_subcommand *(*at)(int i); /* the i-th command; NULL after the last */

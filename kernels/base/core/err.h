@@ -37,7 +37,7 @@ typedef enum {
 } lra_cause;
 lra_cause lra_err_cause(const lra_err *e);
 
-/* lra_fail() with a cause.  Nullable: e. */
+/* Like lra_fail(), and records the cause.  Nullable: e. */
 int lra_fail_as(lra_err *e, lra_cause cause, const char *fmt, ...) LRA_PRINTF(3, 4);
 
 /* Writes the message; always returns -1.  Nullable: e. */

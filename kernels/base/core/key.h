@@ -27,14 +27,14 @@ typedef enum {
 } lra_key_kind;
 
 typedef struct {
-    const char *name; /* NULL ends a table */
+    const char *name; /* name of the key; NULL ends a table */
     lra_key_kind kind;
-    const char *value; /* default */
+    const char *value; /* default as text */
     double min, max;   /* range of an int or real, inclusive */
     /* For a choice: its values, "mean|last|max". For a text or a column: the completion
      * placeholder, like lra_option.arg ("SCHEDULE"). Otherwise NULL. */
     const char *choices;
-    const char *help; /* one line, no full stop */
+    const char *help; /* text of the help: one line, no full stop */
     /* offsetof() of the field that lra_keys_fill() sets in the owner's struct; 0: none. */
     size_t field;
 } lra_key;

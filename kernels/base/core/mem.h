@@ -24,9 +24,10 @@ void *lra_alloc_array(size_t n, size_t size);
 /* Like realloc(); new bytes are not cleared. Ends the program with exit code 1 if the allocation
  * fails. */
 void *lra_resize(void *p, size_t n_bytes);
-void lra_free(void *p);                                  /* Nullable: p */
-char *lra_copy_text(const char *s);                      /* Nullable: s */
-char *lra_format(const char *fmt, ...) LRA_PRINTF(1, 2); /* caller frees with lra_free() */
+void lra_free(void *p);             /* Nullable: p */
+char *lra_copy_text(const char *s); /* Nullable: s */
+/* formatted text, which the caller frees with lra_free() */
+char *lra_format(const char *fmt, ...) LRA_PRINTF(1, 2);
 
 /* Allocates 64-byte aligned memory, not cleared, for data and workspaces; returns NULL with "'what'
  * needs 1.2 GiB: ..." if there is not enough.  Freed with lra_free_large().  Debug builds fail the
@@ -38,7 +39,7 @@ void lra_free_large(void *p); /* Nullable: p */
  * fails. */
 bool lra_memory_room(size_t n_bytes);
 /* Allocates a zeroed array whose size comes from a file; n * size is checked for overflow. Returns
- * NULL and e on failure. Freed with lra_free(). */
+ * NULL with an error in e on failure. Freed with lra_free(). */
 void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e);
 
 /* ---- arena: many small things freed together ------------------------------------------------ */
@@ -46,8 +47,9 @@ void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e);
 typedef struct lra_arena lra_arena;
 
 lra_arena *lra_arena_new(void);
-void lra_arena_free(lra_arena *a);                   /* Nullable: a */
-void *lra_arena_alloc(lra_arena *a, size_t n_bytes); /* zeroed, 16-byte aligned */
+void lra_arena_free(lra_arena *a); /* Nullable: a */
+/* returns zeroed memory, aligned to 16 bytes */
+void *lra_arena_alloc(lra_arena *a, size_t n_bytes);
 char *lra_arena_text(lra_arena *a, const char *s);
 char *lra_arena_format(lra_arena *a, const char *fmt, ...) LRA_PRINTF(2, 3);
 

@@ -19,7 +19,7 @@
 typedef struct {
     int64_t n, right; /* number of targets; number of targets with the correct class */
     double loss;      /* sum of losses in nats, or of squared or absolute errors */
-    double target;    /* sum of the targets, and of their squares */
+    double target;    /* target, square: sum of the targets, sum of their squares */
     double square;
 } lra_sums;
 

@@ -18,10 +18,10 @@ typedef struct {
      * level */
     char *level;
     int64_t threads; /* maximum number of threads */
-    char *program;   /* "lra-probe 0.1.0" */
+    char *program;   /* name and version of the program: "lra-probe 0.1.0" */
     char *revision;  /* git revision of the sources */
-    char *compiler;  /* "GNU 12.2.0" */
-    char *build;     /* "Release" */
+    char *compiler;  /* compiler of the program: "GNU 12.2.0" */
+    char *build;     /* build type: "Release" */
     char *libraries; /* "HDF5 1.10.8, GSL 2.7.1", for programs whose results depend on them */
     char *date;      /* time of writing: "2026-05-04T12:30:00Z" */
     char *command;   /* command line in a form that can be typed again */

@@ -25,7 +25,7 @@ LRA_PHILOX_FN double lra_normal_at(uint64_t seed, uint32_t stream, uint64_t step
     return i % 2 ? y : x;
 }
 
-/* Computes the rows (m,K). */
+/* Computes m such rows of K values at an optimiser step; rows: (m,K). */
 void lra_orthogonal_rows(uint64_t seed, uint32_t stream, uint64_t step, int64_t m, int64_t K,
                          double *rows);
 

@@ -9,9 +9,10 @@ typedef struct {
     int64_t parameters;
     int64_t steps, skipped; /* number of optimiser steps; number of skipped updates */
     int64_t best_epoch;     /* the selected epoch, from 1; 0: nothing was trained */
-    double seconds;    /* duration of the training, summed over all sessions of a resumed run */
-    double step_flops; /* floating-point operations of an optimiser step, longest bucket */
-    double padding;    /* padded share of the positions of the training batches, 0 to 1 */
+    double seconds; /* duration of the training, summed over all sessions of a resumed run */
+    /* floating-point operations of an optimiser step on the longest length bucket */
+    double step_flops;
+    double padding; /* share of padding among the positions of all training batches, 0 to 1 */
 } lra_training;
 
 #endif

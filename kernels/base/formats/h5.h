@@ -32,7 +32,7 @@ typedef struct {
     lra_h5_type type;
     int rank;
     int64_t dims[LRA_H5_MAX_RANK];
-    int64_t n; /* number of elements */
+    int64_t n; /* number of elements of the dataset */
 } lra_h5_info;
 
 typedef struct lra_h5 lra_h5; /* an open file, being written or being read */
@@ -87,7 +87,7 @@ int lra_h5_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e);
  * any extent (the caller must have called lra_h5_find() before it allocated `data`). */
 int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                void *data, lra_err *e);
-/* the caller frees it; at most 64 MiB */
+/* returns the text, at most 64 MiB, which the caller frees */
 char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e);
 /* Reads the named columns of a table, in this order: (rows, number of names). The caller frees
  * *values. Files of format 1 store no names: there the number of columns must match. */
@@ -97,7 +97,7 @@ bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name);
 int lra_h5_get_int(lra_h5 *f, const char *path, const char *name, int64_t *value, lra_err *e);
 int lra_h5_get_real(lra_h5 *f, const char *path, const char *name, double *value, lra_err *e);
 char *lra_h5_attr_text(lra_h5 *f, const char *path, const char *name,
-                       lra_err *e); /* the caller frees it */
+                       lra_err *e); /* returns a text, which the caller frees */
 /* Lists the children of a group in alphabetical order. Returns their number, or -1. The caller
  * frees the names with lra_h5_free_names(). */
 int lra_h5_list(lra_h5 *f, const char *group, char ***names, lra_err *e);

@@ -2,7 +2,7 @@
 #ifndef LRA_BASE_FORMATS_H5_IMPL_H
 #define LRA_BASE_FORMATS_H5_IMPL_H
 
-#define H5_USE_110_API /* newer libraries offer the same interface under this name */
+#define H5_USE_110_API /* the interface of version 1.10, also in newer libraries */
 #include <hdf5.h>
 
 #include "kernels/base/os/file.h"
@@ -13,7 +13,7 @@ typedef struct lra_h5_child lra_h5_child;
 struct lra_h5 {
     hid_t id;
     char *path, *kind;
-    lra_file *target; /* for writing: PATH.tmp; NULL: the file is open for reading */
+    lra_file *target; /* writing: PATH.tmp; NULL: the file is open for reading */
     int write_error;  /* for writing: errno of the first failed write, 0: none */
     FILE *source;     /* for reading: the only file that the library can access */
     int64_t size;     /* for reading: size of the file in bytes */
@@ -51,7 +51,7 @@ int lra_h5_check_extent(const lra_h5 *f, const char *path, const lra_h5_info *fo
 
 enum { LRA_H5_TEXT_MAX = 64 << 20 };
 /* lra_h5_creation(): properties of a new dataset: chunks of at most 1 MiB, all filters.
- * lra_h5_make_groups(): properties of its link: parent groups are created. */
+ * lra_h5_make_groups(): property that creates the missing parent groups of a new object. */
 hid_t lra_h5_creation(size_t element, int rank, const int64_t *dims);
 hid_t lra_h5_make_groups(void);
 /* Opens a dataset if it is stored in an accepted way. Returns -1 with a message otherwise. */
@@ -63,8 +63,8 @@ void lra_h5_start(void);
 int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e);
 /* Fails if there is too little memory for the next call of the library, which would crash. */
 int lra_h5_room(const char *path, lra_err *e);
-hid_t lra_h5_memory_type(lra_h5_type t); /* native byte order */
-hid_t lra_h5_file_type(lra_h5_type t);   /* little-endian */
+hid_t lra_h5_memory_type(lra_h5_type t); /* type in memory, in native byte order */
+hid_t lra_h5_file_type(lra_h5_type t);   /* little-endian type in the file */
 size_t lra_h5_type_bytes(lra_h5_type t);
 
 #endif

@@ -43,9 +43,9 @@ typedef enum {
 
 typedef struct {
     lra_dtype dtype;
-    int rank; /* 0: a scalar */
+    int rank; /* number of dimensions; 0: a scalar */
     int64_t dims[LRA_MAX_DIMS];
-    int64_t n;         /* number of elements */
+    int64_t n;         /* number of elements of the array */
     size_t element;    /* bytes per element */
     bool swapped;      /* the elements are big-endian */
     bool fortran;      /* the first index is the fastest */
@@ -53,7 +53,7 @@ typedef struct {
 } lra_ndarray;
 
 const char *lra_dtype_name(lra_dtype t); /* "F32"; for types of npy only "c16", "U", "S" */
-size_t lra_dtype_bytes(lra_dtype t);     /* 0 for texts */
+size_t lra_dtype_bytes(lra_dtype t);     /* bytes per element; 0 for texts */
 
 /* Sets n from rank and dims, and checks the limits. `name` is used in messages. */
 int lra_ndarray_count(lra_ndarray *a, const char *name, lra_err *e);

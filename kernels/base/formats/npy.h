@@ -11,8 +11,8 @@
  * (fixed-width text). `name` is used in messages. */
 int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
                   lra_err *e);
-/* Parses only the header of a file of n bytes. there: number of bytes in memory, at least 10,012
- * (the longest header) if the file has as many. *data: offset of the data; a->bytes is NULL. */
+/* Parses only the header of a file of n bytes. there: number of bytes in memory: all n, or at least
+ * 10,012 (the longest header). *data: offset of the data; a->bytes is NULL. */
 int lra_npy_parse_header(const void *bytes, size_t there, uint64_t n, const char *name, bool texts,
                          lra_ndarray *a, size_t *data, lra_err *e);
 

@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
     int n;
-    lra_safetensor *tensor; /* in the order of their data */
+    lra_safetensor *tensor; /* (n) arrays, in the order of their data in the file */
     lra_config *meta;       /* __metadata__; empty if the file has none */
     uint64_t hash;          /* xxh3-64 of all bytes of the file */
     char *image; /* memory of lra_safetensors_read(); NULL: the caller's memory is used */
@@ -42,8 +42,8 @@ const lra_ndarray *lra_safetensors_find(const lra_safetensors *t,
 int lra_safetensors_write(const char *path, int n, const lra_safetensor *tensor,
                           const lra_config *meta, lra_err *e);
 
-/* Returns the bytes of such a file in memory, preceded by `before` zero bytes; *bytes: total size.
- * The caller frees them with lra_free_large(). `name` is used in messages. Nullable: meta. */
+/* Returns the bytes of a safetensors file in memory, preceded by `before` zero bytes; *bytes: total
+ * size. The caller frees them with lra_free_large(). `name` is used in messages. Nullable: meta. */
 char *lra_safetensors_image(const char *name, int n, const lra_safetensor *tensor,
                             const lra_config *meta, size_t before, size_t *bytes, lra_err *e);
 

@@ -16,7 +16,7 @@
 
 /* The process that holds a lock. */
 typedef struct {
-    int64_t pid;   /* 0: unknown */
+    int64_t pid;   /* process id; 0: unknown */
     char host[72]; /* name of its machine; empty: unknown */
 } lra_lock_owner;
 
@@ -31,7 +31,7 @@ bool lra_claim_release(int claim);
 /* True if another process holds a claim of PATH that is not stale. Nullable: owner. */
 bool lra_claim_held(const char *path, lra_lock_owner *owner);
 
-/* This process. */
+/* Returns the id and the machine of this process. */
 lra_lock_owner lra_lock_owner_self(void);
 
 #endif

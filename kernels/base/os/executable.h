@@ -21,7 +21,7 @@ extern const char lra_threads_variable[];
 /* Replaces the process by a new start of the same program, even if its file was replaced or
  * removed; returns on failure. */
 void lra_self_exec(char *const *argv);
-/* The command line with which this process was started. Returns the number of words; 0: unknown.
+/* Sets *words to the command line of this process. Returns the number of words; 0: unknown.
  * The caller frees them with lra_names_free(). */
 int lra_self_command(char ***words);
 

@@ -48,9 +48,9 @@ void lra_names_free(char **names, int n);
 /* Removes a file. A missing file is not an error. */
 int lra_file_remove(const char *path, lra_err *e);
 
-/* xxh3-64 of bytes. */
+/* xxh3-64 hash of n bytes. */
 uint64_t lra_hash64(const void *bytes, size_t n);
-/* xxh32 with seed 0, for keys of dropout. */
+/* xxh32 hash of a text with seed 0; used for keys of dropout. */
 uint32_t lra_hash32(const char *text);
 
 #endif

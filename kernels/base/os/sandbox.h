@@ -6,8 +6,9 @@
 #include <sys/types.h>
 
 typedef struct {
-    double memory;   /* bytes in addition to those that are mapped now */
-    double seconds;  /* processor time */
+    /* limit of the address space in bytes, in addition to the part that is mapped now */
+    double memory;
+    double seconds;  /* limit of the processor time in seconds */
     const int *keep; /* descriptors that stay open, in any order; all others are closed */
     int n_keep;
 } lra_sandbox;

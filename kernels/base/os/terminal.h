@@ -14,10 +14,10 @@ void lra_terminal_init(lra_log_level level);
 lra_log_level lra_terminal_level(void);
 bool lra_is_tty(FILE *f);
 
-int lra_terminal_columns(FILE *f); /* 80 when unknown */
+int lra_terminal_columns(FILE *f); /* width of the terminal in columns; 80 if it is unknown */
 
 /* Duration for people: "4 min 12 s", "3.1 h". Returns buf. */
 char *lra_time_text(char buf[32], double seconds);
-double lra_now(void); /* seconds, monotonic */
+double lra_now(void); /* monotonic time in seconds */
 
 #endif

@@ -31,11 +31,13 @@ typedef struct {
     /* chunk: length in tokens, 0 = none; neighbours: visible chunks on each side */
     int64_t chunk, neighbours;
     int64_t window, ahead; /* visible tokens before and after the query; window 0 = no window */
-    int64_t stride, T;     /* stride 1 = none; else H = residues of the T positions times heads */
-    int64_t block;         /* tokens of a block of ATTENTION_BLOCKS */
-    int64_t columns;       /* width of the image in pixels, for statistics only; 0 = not an image */
-    int64_t limits; /* number of elements of ATTENTION_LIMIT: one per head, or 1 for all heads */
-    int smooth;     /* window of the moving average of the weights, for statistics only; 1 = none */
+    /* stride: 1 = none; otherwise the head dimension is heads times residues of positions. T:
+     * positions */
+    int64_t stride, T;
+    int64_t block;   /* tokens of a block of ATTENTION_BLOCKS */
+    int64_t columns; /* width of the image in pixels, for statistics only; 0 = not an image */
+    int64_t limits;  /* number of elements of ATTENTION_LIMIT: one per head, or 1 for all heads */
+    int smooth; /* window of the moving average of the weights, for statistics only; 1 = none */
     /* smooth_past: the average is causal, for statistics only; renorm: rows are divided by their
      * remaining sum */
     bool smooth_past, renorm;
@@ -59,12 +61,13 @@ LRA_FN int attention_source(const attention_args *a, int option, int n)
 /* Mask of one example: numbers of queries and keys without padding, and which pairs of them are
  * visible. */
 typedef struct {
-    int64_t n_q, n_k, all; /* all: queries of the example, summed over the residues of a stride */
+    /* all: number of queries of the example over all residues of the stride */
+    int64_t n_q, n_k, all;
     /* chunk length and visible chunks on each side, as in attention_args */
     int64_t chunk, neighbours;
     /* visible rows before and after, with the distance limit; -1: no pair at all */
     int64_t back, ahead;
-    int64_t wide_back, wide_ahead; /* the same without the distance limit */
+    int64_t wide_back, wide_ahead; /* back and ahead without the distance limit */
     bool causal;
 } attention_mask;
 
@@ -78,7 +81,8 @@ LRA_FN int64_t attention_strided(int64_t n, int64_t r, int64_t stride)
 {
     return n > r ? (n - r + stride - 1) / stride : 0;
 }
-/* Number of positions of an example without padding; rows: array rows of a head. */
+/* Length of a sequence in positions: T with a stride, otherwise the number of rows of a head's
+ * array. */
 LRA_FN int64_t attention_steps(const attention_args *a, int64_t rows)
 {
     return a->stride > 1 ? a->T : rows;
@@ -178,7 +182,7 @@ LRA_FN real attention_laplace(real score, real *slope)
  * are visible. */
 enum { ATTENTION_ALL_BLOCKS = -2 };
 typedef struct {
-    const int32_t *list; /* NULL: every block sees all blocks */
+    const int32_t *list; /* list of this head; NULL: every block sees all blocks */
     int64_t block, most;
 } attention_list;
 
@@ -274,8 +278,8 @@ LRA_FN int64_t attention_cuda_scratch(const attention_sizes *s)
 extern "C" {
 #endif
 
-/* Sizes of a node with n required sources, of which number q is q, number q + 1 is k and, if q + 2
- * < n, number q + 2 is v. */
+/* Sizes of a node with n required sources. The queries are source number q, the keys source q + 1
+ * and, if q + 2 < n, the values source q + 2. */
 attention_sizes attention_sizes_of(const lra_tensor *y, int q, int n);
 int attention_check(const lra_tensor *y, int q, int n, lra_err *e);
 /* Number of visible pairs of query and key of one head of one example without padding. Ignores the

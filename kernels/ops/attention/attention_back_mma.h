@@ -17,7 +17,7 @@
 
 #include "kernels/ops/attention/attention_mma.h"
 
-enum { AM_LEFT = 2 }; /* stored per query: log2 of the sum of exponentials, dy y */
+enum { AM_LEFT = 2 }; /* two numbers stored per query: log2 of the sum of exponentials, dy y */
 /* Columns of scores that are computed at a time, as many as fit in registers. */
 #define AM_STEP(DISTANT) ((DISTANT) ? 16 : 32)
 
@@ -43,8 +43,8 @@ LRA_DEV void am_dot(const attention_job *j, const attention_place *p, float dot[
     }
 }
 
-/* s *= (dp - dot) f for one step of columns: s holds exponentials on entry and f e g on return, dp
- * = dy v. */
+/* s *= (dp - dot) f for one step of columns, with dp = dy v. s holds exponentials on entry; on
+ * return it holds f g up to the factor 1/sum of the row. */
 template <int W, bool DISTANT>
 LRA_DEV void am_times_ds(const attention_place *p, int j0, const float dot[AM_M(W)][2],
                          const float dp[AM_M(W)][AM_STEP(DISTANT) / 8][4],

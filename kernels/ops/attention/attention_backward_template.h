@@ -25,19 +25,23 @@
 
 typedef struct {
     attention_head h;
-    const elem *q, *dy, *y, *left; /* rows of this head, starting at its first query */
-    int64_t rows;          /* rows of all heads: stride between the parts of the row statistics */
-    int64_t K, V;          /* widths, padded to full registers */
-    real *k, *v, *dk, *dv; /* (Tk,K), (Tk,V) */
-    real *queries, *dy_t, *dq_t; /* (K, queries), (V, queries) */
+    /* left: row statistics that the forward node stored; all: rows of this head, from its first
+     * query on */
+    const elem *q, *dy, *y, *left;
+    /* number of rows of all heads, the stride between the parts of the row statistics */
+    int64_t rows;
+    int64_t K, V;                /* widths, padded to full registers */
+    real *k, *v, *dk, *dv;       /* k, dk: (Tk,K); v, dv: (Tk,V) */
+    real *queries, *dy_t, *dq_t; /* queries, dq_t: (K, queries); dy_t: (V, queries) */
     real *q_rows, *dy_rows;      /* rows of the queries: (queries,K), (queries,V) */
-    real *sum, *dot;             /* per lane: log2 of the sum of exponentials; dy y */
+    real *sum, *dot;             /* numbers per lane: log2 of the sum of exponentials; dy y */
     real *other;                 /* second tile of scores: products dy v, then g */
     real *by_offset; /* sums of g by offset i - j, indexed like the tables of attention_head */
     attention_ahead next[2]; /* rows of k and v to prefetch: those of this thread's next head */
     bool settles;            /* the rows of dk are corrected, so that their sum is dk_sum */
     bool decays;             /* the scores decay with distance, so dk_sum is not 0 */
-    /* table of f_ij - f; its sum times g for each lane; (K) required sum of dk */
+    /* less: table of f_ij - f; apart: sum of (f_ij - f) g per lane; dk_sum (K): required sum of
+     * dk */
     real *less, *apart, *dk_sum;
     real *k_mean, *v_mean; /* (K), (V): means over all keys; NULL: not subtracted */
 } attention_backward;
@@ -394,7 +398,7 @@ static inline void attention_settle(const attention_backward *b, int64_t n)
     }
 }
 
-/* Sums of g by offset, as gradients of the entries of the head's learned bias; to: (R). */
+/* Converts the sums of g by offset to gradients of the head's learned bias; to: (R). */
 static inline void attention_entries(const attention_backward *b, real *to)
 {
     const attention_sizes *s = &b->h.s;

@@ -26,11 +26,13 @@ typedef struct {
     attention_args a;
     attention_sizes s;
     const int32_t *length, *key_length, *limit, *blocks;
-    const real *bias;               /* (H,R) */
+    const real *bias;               /* learned bias, (H,R) */
     const elem *q, *k, *v, *dy, *y; /* (B,T,H,channels) */
-    elem *left;                     /* row statistics that the forward kernels store after y */
-    elem *out, *dk, *dv;            /* out: y, or dq in the backward pass; dk, dv: as q, k, v */
-    real *rows;                     /* row statistics, (B H, Tq, ATTENTION_LEFT) */
+    /* row statistics that the forward kernels store after y, in parts */
+    elem *left;
+    /* out: y, or dq in the backward pass; dk, dv: shapes of k and v */
+    elem *out, *dk, *dv;
+    real *rows;  /* row statistics, (B H, Tq, ATTENTION_LEFT) */
     real *means; /* (B H, K+V): mean key and mean value of each head; NULL: not computed */
     /* step input with dropout, else NULL; least and kept are valid with dropout only */
     const lra_step *step;
@@ -38,8 +40,9 @@ typedef struct {
     real kept;
 } attention_job;
 
-/* Sizes, arguments and source arrays of a call. Source number q is q, number q + 1 is k and, if q +
- * 2 < n, number q + 2 is v. The optional sources follow n required sources. */
+/* Sizes, arguments and source arrays of a call. The queries are source number q, the keys source q
+ * + 1 and, if q + 2 < n, the values source q + 2. The optional sources follow n required
+ * sources. */
 static inline attention_job attention_job_of(const lra_call *c, int q, int n)
 {
     attention_job j = {*(const attention_args *)c->y->args, attention_sizes_of(c->y, q, n)};
@@ -65,7 +68,8 @@ typedef struct {
     attention_mask m;
     attention_list listed;
     int64_t head, b, h; /* head: 0 .. B H - 1; b: example; h: head within the example */
-    /* n: rows without padding, of queries (or keys, by_key); t0: first row of the tile */
+    /* n: number of rows without padding, of keys with by_key, else of queries; t0: first row of the
+     * tile */
     int n, t0;
     bool laplace;
     real scale, decay, slope;

@@ -8,9 +8,10 @@ typedef struct {
     attention_head h;
     const elem *q; /* q and y: rows of this head, starting at its first query */
     elem *y, *left;
-    int64_t rows;            /* rows of all heads: stride between the parts of the row statistics */
-    real *k, *v;             /* (Tk,K), (Tk,V) */
-    real *queries, *y_t;     /* (K, queries), (V, queries) */
+    /* number of rows of all heads, the stride between the parts of the row statistics */
+    int64_t rows;
+    real *k, *v;             /* k: (Tk,K); v: (Tk,V) */
+    real *queries, *y_t;     /* queries: (K, queries); y_t: (V, queries) */
     real *max, *sum;         /* maximum (in base-2 units) and sum of exponentials of each lane */
     attention_ahead next[2]; /* rows of k and v to prefetch: those of this thread's next head */
 } attention_forward;

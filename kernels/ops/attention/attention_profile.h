@@ -5,7 +5,7 @@
 
 #include "kernels/ops/attention/attention.h"
 
-/* PROFILE_ROW: numbers per query: maximum, 1/(n sum) */
+/* PROFILE_ROW: two numbers per query: maximum, 1/(n sum) */
 enum { PROFILE_TILE = ATTENTION_CUDA_TILE, PROFILE_ROW = 2 };
 
 /* Index of a diagonal's own offset (64 delta) within its sums. Smaller offsets occur because of the

@@ -13,8 +13,8 @@
 enum { AT_SETTLES = !LRA_TYPE_bf16 };
 
 /* Sum over the eight threads of a column of a block of (32, 8), in a fixed order. All eight threads
- * receive it. shared: LRA_BLOCK numbers, which no thread still reads: a barrier precedes every
- * second use. */
+ * receive it. shared: LRA_BLOCK numbers. The caller needs a barrier before it calls this function
+ * again with the same numbers. */
 LRA_DEV double column_sum(double v, double *shared)
 {
     double sum = 0;
@@ -24,8 +24,8 @@ LRA_DEV double column_sum(double v, double *shared)
     return sum;
 }
 
-/* Computes the means (B H, K+V). Block (32, 8): channels by rows. Grid: x = heads, y = groups of
- * channels of keys, then of values. */
+/* Computes the means (B H, K+V). Thread (x,y) of a block of (32, 8): x = channel, y = every eighth
+ * row. Grid: x = heads, y = groups of channels of keys, then of values. */
 static __global__ void __launch_bounds__(LRA_BLOCK) attention_mean_kernel(attention_job j)
 {
     LRA_SHARED(double, shared);
@@ -95,8 +95,8 @@ LRA_DEV void settle_rest(real *dk, const attention_rows *r, int c, double rest, 
 
 /* Corrects the sum of the rows of dk. The excess of the sum is subtracted from the rows in
  * proportion to their magnitudes, so that small rows stay exact. Then the remaining rounding error
- * is subtracted from one element. Block (32, 8): channels by rows. Grid: x = heads, y = groups of
- * channels. */
+ * is subtracted from one element. Thread (x,y) of a block of (32, 8): x = channel, y = every eighth
+ * row. Grid: x = heads, y = groups of channels. */
 static __global__ void __launch_bounds__(LRA_BLOCK) attention_settle_kernel(attention_job j)
 {
     LRA_SHARED(double, shared);

@@ -23,8 +23,8 @@ enum {
 };
 
 typedef struct {
-    /* (B,H) int32: for each head, a key that is excluded; an index outside of the example excludes
-     * none. Nullable */
+    /* (B,H) int32: for each head, a key that gets no weight; an index outside of the example
+     * excludes no key. Nullable */
     lra_tensor *without;
     /* Result of lra_attention_gram(). If set, the statistics are those of all heads together, with
      * the weights w_ij = || sum_h a_hij v_hj W_h ||, and the result is (B,1,W). Nullable */
@@ -46,7 +46,7 @@ typedef struct {
  *   own (D)            p_ii of each row; exactly 1 for a row that `other` excludes, -1 for a row
  *                      that sees no key
  *   near of other      with columns: as near, with p' instead of p, summed over the rows of `other`
- * Nullable: ask */
+ * Nullable: spec */
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
                                         const lra_attention_statistics_spec *spec);
 int64_t lra_attention_statistics_length(const lra_tensor *statistics); /* number of positions, D */
@@ -55,7 +55,7 @@ int64_t lra_attention_statistics_other(const lra_tensor *statistics);
 /* Gram matrices v_hj W_h . v_gj W_g of the heads h, g at every key j: (B,T',H,H), real. W: weight
  * of the linear layer that reads the heads. NULL: no linear layer reads the heads. */
 lra_tensor *lra_attention_gram(const lra_tensor *attention);
-/* Gram matrices as above for any v (B,T,H,V) and w (H V,D). */
+/* Gram matrices like those of lra_attention_gram(), for any v (B,T,H,V) and w (H V,D). */
 lra_tensor *lra_values_gram(lra_tensor *v, lra_tensor *w);
 
 /* ---- weights --------------------------------------------------------------------------------- */

@@ -7,10 +7,11 @@
 #include "kernels/ops/attention/attention_statistics.h"
 
 typedef struct {
-    int64_t stride, H, heads; /* H: heads of one residue; heads: heads of the result */
+    /* H: number of heads per residue; heads: number of heads in the result */
+    int64_t stride, H, heads;
     /* D: positions; columns, lines: width and height of the image in pixels */
     int64_t D, columns, lines;
-    /* near: entries of near; other: offset of other; all: entries in total */
+    /* near: length of `near`; other: index of `other` in a row; all: length of a row */
     int64_t near, other, all;
 } statistics_sizes;
 

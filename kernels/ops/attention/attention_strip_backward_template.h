@@ -7,8 +7,7 @@
 #include "kernels/ops/attention/attention_strip_template.h"
 
 #if ATTENTION_WHOLE
-/* p = 2^(unit scores - sum) and g = p (products - dot), where sum and dot are numbers of each
- * lane. */
+/* p = 2^(unit scores - sum) and g = p (products - dot), where each lane has its own sum and dot. */
 typedef struct {
     aw_product scores, products; /* scores = q k, products = dy v */
     real unit;

@@ -31,12 +31,12 @@ typedef struct {
     attention_mask mask;
     attention_sizes s;
     attention_list listed;
-    /* scores depend on distance (or are those of laplace attention): the tables are filled */
+    /* the tables are filled: scores depend on distance, or are those of laplace attention */
     bool distant;
     real unit; /* factor from a product q k to a score in base-2 units, if not distant */
     real *factor, *bias;
-    real *tile; /* (keys, queries) */
-    int64_t at; /* 0 .. B H - 1 */
+    real *tile; /* tile of scores, (keys, queries) */
+    int64_t at; /* index of the head, 0 .. B H - 1 */
     real *kept; /* dropout factors of a tile's weights; NULL: no dropout */
     dropout_draw draw;
     lra_step step;
@@ -69,8 +69,8 @@ static inline real attention_exp2(real x)
 #if LRA_TYPE_f64
     return exp2(x);
 #else
-    /* adding it leaves n + 127, the biased exponent of 2^n, in the low bits; for x = -127 it is
-     * 0 */
+    /* the low bits of y + shift are n + 127, the biased exponent of 2^n; this exponent is 0 for x =
+     * -127 */
     const float shift = 12582912.0f + 127;
     float y = x < -127.0f ? -127.0f : x, shifted = y + shift, f = y - (shifted - shift), scale, p;
     uint32_t bits;

@@ -19,13 +19,13 @@ static inline int64_t attention_tiles_back_scratch(const attention_sizes *s)
 
 #if ATTENTION_TILES
 typedef struct {
-    /* of its float arrays, only dk, dv, dq_t, sum, dot, other and by_offset are used */
+    /* of the float arrays of b, only dk, dv, dq_t, sum, dot, other and by_offset are used */
     attention_backward b;
     ax_sizes x;
-    uint16_t *k, *v, *k_t;        /* (rows,K), (rows,V); k_t: k by channel, (k_out,row) */
+    uint16_t *k, *v, *k_t;        /* k: (rows,K); v: (rows,V); k_t: k by channel, (k_out,row) */
     uint16_t *q, *dy;             /* right operands of products that sum over channels */
     uint16_t *q_pairs, *dy_pairs; /* right operands of products that sum over queries */
-    /* (keys, queries); g_pairs: g as right operand of the product that sums over keys */
+    /* p, g: (keys, queries); g_pairs: g as right operand of the product that sums over keys */
     uint16_t *p, *g, *g_pairs;
 } ax_backward;
 

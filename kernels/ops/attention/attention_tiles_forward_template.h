@@ -17,7 +17,7 @@ static inline int64_t attention_tiles_scratch(const attention_sizes *s)
 
 #if ATTENTION_TILES
 typedef struct {
-    attention_forward f; /* its float arrays k, v and queries are not used */
+    attention_forward f; /* the float arrays k, v and queries of f are not used */
     ax_sizes x;
     /* k: (rows,K); v: by channel, (v_out,row); q: 64 queries; p: weights, the right operand of the
      * product that sums over keys */

@@ -77,8 +77,8 @@ LRA_FN uint32_t ax_pair(float low, float high)
  * NaN as in attention_exp2(). */
 LRA_FN float ax_exp2(float x)
 {
-    /* adding it leaves n + 127, the biased exponent of 2^n, in the low bits; for x = -127 it is
-     * 0 */
+    /* the low bits of y + shift are n + 127, the biased exponent of 2^n; this exponent is 0 for x =
+     * -127 */
     const float shift = 12582912.0f + 127;
     float y = x < -127.0f ? -127.0f : x, shifted = y + shift, f = y - (shifted - shift), scale;
     uint32_t bits;

@@ -24,7 +24,7 @@ LRA_FN double rotary_speed(const rotary_args *a, int64_t i, int64_t pairs)
 
 typedef struct {
     int64_t width, chunk;
-    bool causal, has_length, back; /* back: the transposed average, for the gradient */
+    bool causal, has_length, back; /* back: the transposed average, which computes the gradient */
 } moving_average_args;
 
 /* Range [low, high) of positions that are averaged into position t of an example of n tokens. */

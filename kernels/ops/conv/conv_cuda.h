@@ -12,8 +12,8 @@ typedef struct {
     int64_t B, T, K, dilation, groups, n_in, n_out;
     int64_t start, tap, in, out, group;
     const elem *x, *w;
-    const real *bias;      /* Nullable */
-    const int32_t *length; /* Nullable */
+    const real *bias;      /* NULL: no bias */
+    const int32_t *length; /* (B) lengths; NULL: no padding */
     lra_act act;
     elem *y;
     /* Used by the mma.sync kernel only. residual: added after the activation. gate: if set, y is

@@ -86,7 +86,7 @@ static inline int64_t dw_scratch_bf16(const dw_bf16 *c, int n_threads)
  * thread for one chunk of rows. */
 typedef struct {
     const dw_bf16 *cut;
-    const int32_t *length; /* Nullable */
+    const int32_t *length; /* (B) lengths; NULL: no padding */
     const elem *x, *dy;    /* offset to the piece's channels */
     elem *chunk_x, *chunk_dy, *zero;
     const elem **row_x, **row_dy;

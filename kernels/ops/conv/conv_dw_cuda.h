@@ -9,7 +9,7 @@ typedef struct {
     conv_dw_sizes s;
     int64_t n_parts;
     const elem *x, *dy;
-    const int32_t *length; /* Nullable */
+    const int32_t *length; /* (B) lengths; NULL: no padding */
     real *part;            /* partial gradients: (n_parts, K, n_in, H) */
 } dw_job;
 

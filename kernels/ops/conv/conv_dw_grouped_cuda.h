@@ -36,8 +36,8 @@ typedef struct {
     int inputs;
 } gdw_place;
 
-/* Finds the work of this block. Grid: x = parts times sets of columns, blocks of inputs, blocks of
- * taps; parts are the fastest index. */
+/* Finds the work of this block. Grid: x = parts times sets of columns times blocks of inputs times
+ * blocks of taps; parts are the fastest index. */
 LRA_DEV gdw_place gdw_find(const dw_job *j, const gdw_cut *c)
 {
     gdw_place p;
@@ -109,7 +109,7 @@ LRA_DEV bool gdw_reaches(const dw_job *j, const gdw_cut *c, const gdw_place *p, 
     return t0 * c->dilation + phase < length && last >= 0 && first * c->dilation + phase < length;
 }
 
-/* Block (32, 8): output channels; items times splits of the rows. */
+/* Thread (x,y) of a block of (32, 8): x = output channel, y = item and split of the rows. */
 static __global__ void __launch_bounds__(LRA_BLOCK) dw_grouped_kernel(dw_job j, gdw_cut c)
 {
     LRA_SHARED(real, xs);
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK) dw_grouped_kernel(dw_job j, 
     int own = (int)threadIdx.x / gdw_width(s), row = (int)threadIdx.y;
     int taps = (int)c.block.taps, items = taps * (int)c.block.inputs, width = (int)c.block.width;
     int item = row % items, split = row / items, per_split = GDW_ROWS * items / LRA_BLOCK_WARPS;
-    /* input and tap of the item, relative to the block */
+    /* first input and first tap of the item, relative to those of the block */
     int in = item / taps * GDW_IN, tap = item % taps * GDW_TAPS;
     int64_t i0 = p.i0 + in, k0 = p.k0 + tap, o = p.o0 + threadIdx.x % gdw_width(s);
     bool works = own < c.n_groups && p.g0 + own < s->groups && o < s->n_out && i0 < s->n_in &&

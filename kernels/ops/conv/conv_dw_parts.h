@@ -95,7 +95,7 @@ static inline int64_t gdw_shared(const conv_dw_sizes *s)
     int64_t sums = 8 * GDW_IN * GDW_TAPS * GDW_COLUMNS * (int64_t)sizeof(float);
     return tile > sums ? tile : sums;
 }
-/* Number of sequences of a sample: with dilation d it is d sequences of every d-th row. */
+/* Number of sequences of a sample: with dilation d a sample is d sequences of every d-th row. */
 static inline int64_t gdw_sequences(const conv_dw_sizes *s)
 {
     return s->dilation < s->T ? s->dilation : s->T;

@@ -35,8 +35,8 @@ LRA_FN int64_t grouped_length(const conv_job *j)
     return (j->T + j->dilation - 1) / j->dilation;
 }
 
-/* Block (32, 8): output channels, groups of eight rows. Grid: x = tiles of rows, sets of groups,
- * sequences. */
+/* Thread (x,y) of a block of (32, 8): x = output channel, y = group of eight rows. Grid: x = tiles
+ * of rows times sets of groups times sequences; tiles are the fastest index. */
 static __global__ void __launch_bounds__(LRA_BLOCK)
     conv_grouped_kernel(conv_job j, int64_t n_groups)
 {

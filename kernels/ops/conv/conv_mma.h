@@ -99,7 +99,8 @@ LRA_DEV void mma_load_weights(const conv_job *j, const mma_place *p, int64_t k, 
 {
     enum { ALONG = (ADJACENT_IN ? MMA_DEPTH : MMA_COLUMNS) / 8 };
     const elem *w = j->w + j->start + p->g * j->group + k * j->tap;
-    /* rows of adjacent weights: the outputs of one input, or the inputs of one output */
+    /* A row has adjacent weights: those of one input to all outputs, or with ADJACENT_IN those of
+     * all inputs to one output. */
     int stride = (int)(ADJACENT_IN ? j->out : j->in), row0 = ADJACENT_IN ? p->o0 : c0;
     int at0 = ADJACENT_IN ? c0 : p->o0;
     int n_rows = (int)(ADJACENT_IN ? j->n_out : j->n_in),

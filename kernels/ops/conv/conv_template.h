@@ -46,8 +46,8 @@ typedef struct {
 typedef struct {
     const elem *x, *w;
     conv_weight_steps step;
-    const real *bias;      /* Nullable */
-    const int32_t *length; /* Nullable */
+    const real *bias;      /* NULL: no bias */
+    const int32_t *length; /* (B) lengths; NULL: no padding */
     lra_act act;
     elem *y;
 } conv_job;

@@ -14,7 +14,7 @@
 
 enum { CONV_TILE_ROWS = 128, CONV_TILE_COLUMNS = 128, CONV_TILE_NARROW = 64 };
 
-/* n_out: columns of one group */
+/* Sizes of a convolution of B samples of length T. n_out: columns of one group. */
 typedef struct {
     int64_t B, T, groups, n_out;
 } conv_tiles;

@@ -25,9 +25,9 @@ enum {
 /* Arguments of a product. Nullable: bias, residual */
 typedef struct {
     int64_t M, N, K;
-    int64_t skip;  /* rows from a block to the block that the same thread probably processes next */
-    const elem *x; /* (rows,K) */
-    const real *packed; /* w, (K,N) */
+    int64_t skip;  /* rows from a block to the block that the same thread probably computes next */
+    const elem *x; /* first row of x, (rows,K) */
+    const real *packed; /* packed w, (K,N) */
     const real *bias;
     const elem *residual;
     lra_act act;

@@ -92,7 +92,7 @@ static inline int64_t gemm_tiles(int64_t M, int64_t N)
 /* Data to prefetch: `bytes` from x on, and rows of y with stride `pitch`, `width` bytes each. One
  * line or less is prefetched per iteration of k. */
 typedef struct {
-    const char *x, *y; /* NULL: none */
+    const char *x, *y; /* NULL: nothing to prefetch */
     int64_t bytes, width, pitch;
 } gemm_next;
 static const gemm_next gemm_nothing = {0};
@@ -119,10 +119,10 @@ static inline gemm_left gemm_stored(const real *a, int64_t row, int64_t step)
     return (gemm_left){{a, row, step}, TILE_ROWS * row};
 }
 
-/* Right operand: panels of K rows; or rows of full vectors in place, ld apart. */
+/* Right operand. ld 0: panels of K rows; otherwise rows of full vectors in place, ld apart. */
 typedef struct {
     const real *b;
-    int64_t K, ld; /* ld 0: panels */
+    int64_t K, ld; /* ld: row stride; 0: panels */
 } gemm_right;
 
 /* c (M,N) = a b, summed over k in [k0, k1); c += a b if `add`. a: starts at column k0. `next` is

@@ -15,7 +15,7 @@ LRA_FN F F_NAME(sigmoid_slope)(F x)
 
 LRA_FN F F_NAME(relu)(F x)
 {
-    return F_MAX(0, x); /* this order of the operands keeps NaN */
+    return F_MAX(0, x); /* F_MAX() returns x if x is NaN */
 }
 LRA_FN F F_NAME(relu_slope)(F x)
 {

@@ -21,7 +21,8 @@ LRA_DEV lf_complex lf_times(lf_complex a, lf_complex b)
     return lf_complex{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* v exp(-2 pi i k/16), 0 <= k < 8; exp(+2 pi i k/16) with `back`. k is a compile-time constant. */
+/* Returns v exp(-2 pi i k/16), or v exp(+2 pi i k/16) with `back`; 0 <= k < 8. k is a compile-time
+ * constant. */
 LRA_DEV lf_complex lf_turn(lf_complex v, int k, bool back)
 {
     const float cosine[8] = {1, 0.92387953f,  0.70710678f,  0.38268343f,
@@ -80,7 +81,7 @@ template <int R> LRA_DEV void lf_twist(lf_complex v[R], lf_complex root)
 typedef struct {
     int n;
     float *re, *im;
-    const lf_complex *root; /* (n): exp(-2 pi i k/n) */
+    const lf_complex *root; /* (n) roots of unity: exp(-2 pi i k/n) */
 } lf_space;
 
 static inline size_t lf_shared(int64_t n)

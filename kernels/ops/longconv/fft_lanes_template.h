@@ -48,12 +48,12 @@ LRA_ROW_FN fft_number fft_minus(fft_number a, fft_number b)
 {
     return (fft_number){a.re - b.re, a.im - b.im};
 }
-/* i a for turn = 1, -i a for turn = -1 */
+/* Returns i a for turn = 1, -i a for turn = -1. */
 LRA_ROW_FN fft_number fft_turned(fft_number a, const int turn)
 {
     return turn > 0 ? (fft_number){-a.im, a.re} : (fft_number){a.im, -a.re};
 }
-/* a exp(turn i pi/4); fft_three_eighths(): a exp(turn 3 i pi/4) */
+/* Returns a exp(turn i pi/4). fft_three_eighths() returns a exp(turn 3 i pi/4). */
 LRA_ROW_FN fft_number fft_eighth(fft_number a, const int turn)
 {
     const real half = R(0.70710678118654752440);
@@ -65,7 +65,7 @@ LRA_ROW_FN fft_number fft_three_eighths(fft_number a, const int turn)
 {
     return fft_turned(fft_eighth(a, turn), turn);
 }
-/* a b, or a conj(b) */
+/* Returns a b, or a conj(b) if `conjugate` is true. */
 LRA_ROW_FN fft_number fft_product(fft_number a, fft_number b, const bool conjugate)
 {
     return conjugate ? (fft_number){a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im}

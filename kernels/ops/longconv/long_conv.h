@@ -6,7 +6,7 @@
 #include "kernels/graph/op.h"
 
 typedef struct {
-    bool two_sided, has_length, back; /* back: computes dx from dy */
+    bool two_sided, has_length, back; /* back: the op computes dx from dy */
     int64_t L; /* length of the kernel; set for the gradient of the kernel only */
 } long_conv_args;
 

@@ -1,7 +1,7 @@
 /* Long convolution on a GPU in shared memory, for transforms of 1024 to 8192 points. Two examples
- * of a channel are the real and the imaginary part of one complex signal z. As kernels are real, z
- * * k contains both results. A block transforms z (fft_cuda.h), multiplies it by the kernel's
- * spectrum, which has the same bit-reversed order, and transforms it back:
+ * of a channel are the real and the imaginary part of one complex signal z. Kernels are real, so
+ * that the convolution z * k contains both results. A block transforms z (fft_cuda.h), multiplies
+ * it by the kernel's spectrum, which has the same bit-reversed order, and transforms it back:
  *   y = F^-1(F(z) F(k)),  dx with conj F(k),  dk = real part of F^-1(sum of F(dz) conj F(z) over
  *     the pairs)
  * FLOP: 10 n log2 n + 6 n for two examples. Global memory: 2 bytes in and 2 bytes out per bf16

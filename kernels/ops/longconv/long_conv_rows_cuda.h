@@ -16,7 +16,8 @@ enum { LC_TILE = 32, LC_PITCH = LC_TILE + 1 };
 typedef struct {
     long_conv_args a;
     int64_t B, T, D, L, n, row;
-    int64_t lags, behind; /* number of kernel values that have an effect, of each direction */
+    /* kernel values that have an effect at T tokens: causal ones, anticausal ones (behind) */
+    int64_t lags, behind;
     const int32_t *length;
 } long_conv_job;
 

@@ -26,7 +26,7 @@ LRA_FN real upsample_off(int64_t k, int64_t times)
     return ((real)k + (real)0.5) / (real)times - (real)0.5;
 }
 
-/* Value k of block j of a row x. */
+/* Returns value k of block j of the upsampled row x. */
 LRA_FN real upsample_value(const void *x, lra_type t, upsample_view v, int64_t j, int64_t k)
 {
     real off = upsample_off(k, v.times), far = off < 0 ? -off : off;

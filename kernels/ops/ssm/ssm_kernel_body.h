@@ -14,7 +14,7 @@
  *   SHARES    x = a,                        gain = 1/sum_(m < T) exp(a m) = phi(a)/(T phi(T a)) */
 typedef enum { SSM_SUM, SSM_HELD, SSM_BILINEAR, SSM_SHARES } ssm_rule;
 
-/* L: lags, S: copies of a, H: steps dt, R: rows of c, N: modes of a row; T: length in rule
+/* L: lags, S: rows of a, H: values of dt, R: rows of c, N: modes of a row, T: length of rule
  * SHARES. */
 typedef struct {
     ssm_rule rule;
