@@ -242,7 +242,9 @@ static int status(const lra_options *o, lra_err *e)
     if (rc == 0 && lra_is_folder(runs)) n = lra_folder_list(runs, &name, e);
     if (n < 0) rc = LRA_FAILED, n = 0;
     if (rc == 0 && !lra_is_folder(runs))
-        lra_note("'%s' has no folder 'runs'; expected the --out of 'lra-probe train'", out);
+        lra_note(
+            "'%s' has no folder 'runs'; expected the folder that 'lra-probe train' has as --out",
+            out);
     run *all = lra_alloc_array((size_t)n, sizeof *all);
     int found = 0;
     for (int i = 0; i < n; i++) {

@@ -134,8 +134,8 @@ lra_replay *lra_replay_open(const char *path, lra_err *e)
 
 static const recorded *find(const lra_replay *r, int64_t id)
 {
-    for (int i = 0; i < r->n;
-         i++) /* ids count from 0, so that the first comparison usually succeeds */
+    /* Ids count from 0, so that entry `id` usually has this id: the search begins there. */
+    for (int i = 0; i < r->n; i++)
         if (r->list[(i + id) % r->n].id == id) return &r->list[(i + id) % r->n];
     return NULL;
 }

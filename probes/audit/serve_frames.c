@@ -387,8 +387,8 @@ static int hello(lra_server *s, const lra_message *m, lra_config *meta, lra_err 
     lra_model_task t;
     if (lra_hello_read(m, &t, e) != 0) return LRA_REFUSED;
     if ((t.vocab == 0) != (s->shape.vocab == 0) || t.towers != s->shape.towers) {
-        lra_fail(e,
-                 "the task has inputs of another kind (tokens or values, towers) than the model");
+        lra_fail(
+            e, "the task has other inputs than the model: tokens or values, one or two documents");
         return LRA_REFUSED;
     }
     if (t.vocab == 0) s->shape.width = t.width;

@@ -21,8 +21,7 @@ const lra_option lra_html_options[] = {
      .kind = LRA_OPTION_TEXT,
      .value = "lra-out",
      .arg = "DIR",
-     .help = "folder of the results: the default of RUN, and where names and hashes of runs are "
-             "looked up"},
+     .help = "folder of the results: used if no RUN is given, and to find runs by name or hash"},
     {.name = "force",
      .kind = LRA_OPTION_FLAG,
      .help = "replace FILE also if it is not a page of this command"},

@@ -14,7 +14,7 @@ static void write(lra_page *p, lra_text *to)
     }
     lra_page_paragraph(to, "",
                        "A failed check disables the parts that need the property. A skipped check "
-                       "does not apply to the model; its result is the reason.");
+                       "does not apply to the model; its column 'result' states the reason.");
     for (int i = 0; i < n; i++) lra_page_add_table(p, to, list[i], false);
     lra_tables_free(list, n);
 }

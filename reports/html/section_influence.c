@@ -26,8 +26,8 @@ static const group groups[] = {
        "each position is computed only from the tokens within R of it; R99 is the smallest R "
        "that keeps 99 % of the gain, a distance of the complete model"},
       {"cut",
-       "each layer only connects tokens within r of each other; a limit per layer, the layers "
-       "together reach farther"},
+       "each layer only connects tokens within r of each other; this limits every layer, while "
+       "all layers together reach farther"},
       {"heads", "the same limit on a group of heads of one layer, without retraining"}}},
     {"Gradients and occlusion",
      "gradients and occlusion",

@@ -192,8 +192,8 @@ static int end_of(const lra_ladder_member *m, int n, int from)
     return to;
 }
 
-/* True if the result is also a rung of another ladder that has several rungs and a result that was
- * trained for it. */
+/* True if the result is also a rung of another ladder of several rungs, at least one of which was
+ * trained for that ladder. */
 static bool stands_elsewhere(const lra_ladder_member *m, int n, const lra_ladder_member *x)
 {
     for (int from = 0, to; from < n; from = to) {

@@ -99,7 +99,8 @@ static int read_row(lra_locality_row *to, const json_t *row, lra_err *e)
     enum { MOST_SEEDS = 1000 };
     double seeds = number(row, "seeds");
     if (!(seeds >= 1 && seeds <= MOST_SEEDS))
-        return lra_fail(e, "a reference row has no number of seeds from 1 to %d", MOST_SEEDS);
+        return lra_fail(e, "a reference row has a number of seeds outside the range 1 to %d",
+                        MOST_SEEDS);
     lra_result *r = result_of(row, e);
     if (!r) return LRA_FAILED;
     lra_result_group *g = lra_alloc(sizeof *g);

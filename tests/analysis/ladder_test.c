@@ -102,7 +102,7 @@ TEST(a_ladder)
     near(1 - l.row[2].gain.lo, none_of_all, 1e-9);
     /* the gain of the reference is 1 by definition */
     assert_true(l.row[3].gain.lo == 1 && l.row[3].gain.hi == 1);
-    /* in octaves: 4..8 is 1 and 8..64 is 3 of the 4 of 4..64 */
+    /* 4 to 8 is 1 octave, 8 to 64 are 3 octaves, and 4 to 64 are 4 octaves */
     near(l.li.value, (0.5 * 1 + 1 * 3) / 4, 1e-9);
     assert_true(l.li.lo < l.li.value && l.li.value < l.li.hi);
     near(l.radius[0].value, exp2(2 + (0.59 - 0.4) / 0.2), 1e-9);

@@ -7,7 +7,7 @@ expect 1 "there is no folder 'nowhere'" lra-probe status --out nowhere
 mkdir empty
 "$probe" status --out empty >out 2>err || complain "empty: $(cat err)"
 has out '0 runs: 0 done, 0 training, 0 stopped, 0 empty'
-has err "'empty' has no folder 'runs'; expected the --out of 'lra-probe train'"
+has err "'empty' has no folder 'runs'; expected the folder that 'lra-probe train' has as --out"
 
 # A name that is no UTF-8 is a run like any other.
 mkdir -p "odd/runs/$(printf 'x\377y\033z')"

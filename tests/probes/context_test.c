@@ -12,8 +12,8 @@
 #include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_run.h"
 
-/* Returns the largest relative difference of the losses; *flips is the number of rows in which only
- * one of the two is right. */
+/* Returns the largest relative difference between the losses of two evaluations, a and b; *flips is
+ * the number of rows that only one of them predicts correctly. */
 static double difference(const lra_sums *a, const lra_sums *b, int64_t n, int *flips)
 {
     double most = 0;

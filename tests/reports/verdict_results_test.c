@@ -182,7 +182,7 @@ TEST(published)
     close_results(&all, &v);
 }
 
-/* Every table with a verdict shows it, in each format that can. */
+/* Every table with a verdict shows it, in each format that has a place for verdicts. */
 TEST(tables_show_them)
 {
     static const lra_report_table *const table[] = {&lra_table_tasks, &lra_table_models};
