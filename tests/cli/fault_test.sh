@@ -99,7 +99,7 @@ expect 1 "belongs to another run" lra-probe train $small --out f -q
 # Missing, not a folder, not readable, not writable; too little memory.
 expect 1 "'/dev/null' is not a folder" lra-probe train --out /dev/null/x -q
 expect 1 none lra-probe train --data-dir none --out o -q
-expect 1 none lra-report show none
+expect 2 "there is no file, folder or run 'none'" lra-report show none
 for command in "train" "train --dry-run" "train --dry-run --json" "receptive-field --kernels 3,5 --dry-run" "sweep --vary kernel=3,5 --dry-run"; do
     expect 2 "is larger than the training set" lra-probe $command $small --set batch=100000 --out o -q
 done

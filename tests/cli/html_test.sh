@@ -91,7 +91,7 @@ expect 2 "'--out' is ''" "$report" html o --out ''
 mkdir empty
 expect 1 "no results in 'empty'" "$report" html empty --out no.html
 expect 1 "no results in 'lra-out'\|lra-out" "$report" html --out no.html
-expect 1 'nothing' "$report" html nothing --out no.html
+expect 2 "there is no file, folder or run 'nothing'" "$report" html nothing --out no.html
 [ ! -e no.html ] || complain "a page without results"
 cp -r o broken
 for run in broken/runs/*s4d*; do head -c 3000 "$run"/result.h5 >part && cp part "$run"/result.h5; done

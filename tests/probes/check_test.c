@@ -219,7 +219,8 @@ TEST(no_permutation_of_noise)
         passed += c.row[LRA_CHECK_accuracy].outcome == LRA_CHECK_PASSED;
         lra_check_free(&c);
     }
-    assert_in_range(named, 0, 7); /* 2 are expected (1 % of 200); more than 7 have the probability 0.1 % */
+    /* 2 are expected (1 % of 200); more than 7 have the probability 0.1 % */
+    assert_in_range(named, 0, 7);
     assert_in_range(passed, 0, 7);
 }
 
