@@ -18,10 +18,10 @@
 #include "models/training/schedule.h"
 #include "probes/probe.h"
 #include "probes/run/device.h"
-#include "probes/run/experiments.h"
 #include "probes/run/key_tables.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/preset.h"
+#include "reports/papers/layout.h"
 
 static const lra_option own[] = {
     LRA_JSON_OPTION("print the list as one JSON document"),
@@ -208,16 +208,14 @@ static int augmentations(json_t *rows, const query *q, lra_err *e)
 static int experiments(json_t *rows, const query *q, lra_err *e)
 {
     (void)q, (void)e;
-    for (int i = 0; lra_experiment_at(i); i++) {
-        const lra_experiment *x = lra_experiment_at(i);
-        json_t *row = add(rows, x->name);
-        lra_text grid = {0};
-        for (const char *at = x->grid; *at; at += strcspn(at, "\n") + 1)
-            lra_text_add(&grid, "%s%.*s", grid.n ? "; " : "", (int)strcspn(at, "\n"), at);
-        put(row, "summary", x->summary);
-        put(row, "paper", x->paper);
-        put(row, "settings", grid.s);
-        lra_text_free(&grid);
+    for (int i = 0; lra_layout_at(i); i++) {
+        const lra_layout *l = lra_layout_at(i);
+        json_t *row = add(rows, l->id);
+        char *paper = lra_format("%s, %.*s", lra_layout_paper(l->paper),
+                                 (int)strcspn(l->title, ":"), l->title);
+        put(row, "summary", l->summary);
+        put(row, "paper", paper);
+        lra_free(paper);
     }
     return 0;
 }
@@ -269,7 +267,7 @@ static void add_preset(json_t *rows, const lra_task *t, const lra_model *m, cons
     char *seeds = lra_format("%d seeds", p.seeds);
     char *axis = p.rungs ? lra_format("%s %s", m->axis, p.rungs) : lra_copy_text("no ladder");
     char *settings = lra_format("%s%s%s%s%s%s%s", b->rows ? b->rows : "", b->rows ? " " : "",
-                                p.training, p.technique ? " " : "", p.technique ? p.technique : "",
+                                p.training, *p.technique ? " " : "", p.technique,
                                 *p.size ? " " : "", p.size);
     put(row, "preset", name);
     put(row, "model", m->name);

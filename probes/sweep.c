@@ -27,6 +27,7 @@
 #include "probes/run/seeds.h"
 #include "probes/run/slurm_script.h"
 #include "probes/run/sources.h"
+#include "probes/run/warm_start.h"
 #include "reports/report.h"
 
 enum { MIB = 1 << 20, MOST_SEEDS = 64 };
@@ -80,7 +81,8 @@ static const lra_command command = {
 typedef struct {
     const lra_options *options;
     lra_grid grid;
-    bool dry, list; /* --dry-run, --print-plan or --slurm: nothing is trained */
+    const lra_layout *layout; /* of the experiment; NULL: none */
+    bool dry, list;           /* --dry-run, --print-plan or --slurm: nothing is trained */
     int n_seeds;
     /* (n_seeds) seeds of every combination. NULL: the number of seeds of the preset */
     int64_t *seed;
@@ -89,6 +91,9 @@ typedef struct {
     double memory; /* memory of each run in bytes (0 = all free memory) */
     lra_text plan; /* lines of --dry-run, printed after all combinations are planned */
     json_t *planned;
+    lra_text
+        left_out;   /* names of the tasks of an experiment whose data are missing: " text image" */
+    int n_left_out; /* number of their combinations */
     lra_dataset *data; /* data of the previous combination; NULL: none */
     char *data_of;     /* task and settings of `data` */
 } sweep_run;
@@ -146,13 +151,29 @@ static int in_combination(const sweep_run *s, int i, int rc, lra_err *e)
     return rc;
 }
 
-/* Adds a run of the combination; fails if another combination defines the same run. */
-static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lra_err *e)
+/* Fails if another combination defines the run of the last cell. Cells of an experiment can have
+ * the same run: then the last cell is removed. */
+static int check_unique(sweep_run *s, lra_err *e)
 {
+    int last = s->n_cells - 1, i = 0;
+    while (i < last && strcmp(s->cell[i].result, s->cell[last].result) != 0) i++;
+    if (i == last) return 0;
+    if (!s->grid.n_points) return lra_fail_usage(e, "it is the same run as %s", s->cell[i].name);
+    lra_run_cell_close(&s->cell[--s->n_cells]);
+    return 0;
+}
+
+/* Adds a run of the combination. */
+static int add_cell(sweep_run *s, int at, combination *c, int64_t seed, lra_err *e)
+{
+    char *needs;
+    int rc = lra_warm_start_seed(&c->job, c->options, seed, &needs, e);
+    if (rc != 0) return rc;
     char *folder = lra_job_folder(&c->job, seed), *name = lra_grid_name(&s->grid, at);
     lra_run_cell *cell = &s->cell[s->n_cells++];
     *cell = (lra_run_cell){.name = lra_format("%s seed %" PRId64, name, seed),
-                           .result = lra_format("%s/result.h5", folder)};
+                           .result = lra_format("%s/result.h5", folder),
+                           .needs = needs};
     for (int i = 0; i < c->command.n; i++)
         lra_command_words_add(&cell->command, lra_copy_text(c->command.word[i]));
     char *label = lra_grid_label(&s->grid, at);
@@ -161,10 +182,7 @@ static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lr
     lra_cell_command_end(&cell->command, seed, s->memory);
     lra_free(folder);
     lra_free(name);
-    for (int i = 0; i < s->n_cells - 1; i++)
-        if (strcmp(s->cell[i].result, cell->result) == 0)
-            return lra_fail_usage(e, "it is the same run as %s", s->cell[i].name);
-    return 0;
+    return check_unique(s, e);
 }
 
 /* Prints the cost of the runs without a result among the last n cells. */
@@ -237,19 +255,35 @@ static void keep_data(sweep_run *s, lra_job *job)
     job->data = NULL;
 }
 
+/* Leaves out a combination of an experiment whose data cannot be loaded, and says so once for each
+ * task. */
+static int leave_out(sweep_run *s, const lra_job *job, int rc, const lra_err *e)
+{
+    if (rc != LRA_FAILED || !s->grid.n_points) return rc;
+    char *word = lra_format(" %s ", job->task->name);
+    if (!s->left_out.s || !strstr(s->left_out.s, word))
+        say(s, "  task=%s is left out: %s", job->task->name, e->msg);
+    lra_text_add(&s->left_out, "%s", word);
+    lra_free(word);
+    s->n_left_out++;
+    return 1;
+}
+
 static int plan_combination(sweep_run *s, int i, lra_err *e)
 {
     combination c;
     char *name = lra_grid_name(&s->grid, i);
     int rc = open_combination(s, i, &c, e);
-    if (rc == 0) rc = load_data(s, &c.job, e);
+    if (rc == 0) rc = leave_out(s, &c.job, load_data(s, &c.job, e), e);
     int n = s->seed || rc != 0 ? s->n_seeds : c.job.plan.seeds;
+    int first = s->n_cells;
     for (int k = 0; k < n && rc == 0; k++) rc = add_cell(s, i, &c, s->seed ? s->seed[k] : k, e);
-    if (rc == 0 && !s->list) rc = say_cost(s, &c, name, n, e);
+    n = s->n_cells - first;
+    if (rc == 0 && n > 0 && !s->list) rc = say_cost(s, &c, name, n, e);
     if (c.options) keep_data(s, &c.job);
     close_combination(&c);
     lra_free(name);
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 /* Validates the settings of all combinations, before the data of the first one are prepared. */
@@ -274,12 +308,17 @@ static int make_plan(sweep_run *s, lra_err *e)
         rc = in_combination(s, i, plan_combination(s, i, e), e);
     forget_data(s);
     if (rc != 0) return rc;
+    if (s->n_cells == 0) return lra_fail(e, "no run is left; --data-dir DIR names the data");
     char text[32];
     double seconds = 0;
     for (int i = 0; i < s->n_cells; i++)
         seconds += lra_file_exists(s->cell[i].result) ? 0 : s->cell[i].seconds;
     say(s, "sweep: %d combination%s, %d run%s, %d done", s->grid.n, s->grid.n == 1 ? "" : "s",
         s->n_cells, s->n_cells == 1 ? "" : "s", s->n_cells - s->missing);
+    if (s->n_left_out)
+        say(s,
+            "left out: %d combinations without data; --data-dir DIR names the folder of data sets",
+            s->n_left_out);
     if (s->missing)
         say(s, "about %s in total, %d at a time", lra_time_text(text, seconds / n_jobs), n_jobs);
     return 0;
@@ -365,8 +404,8 @@ static int print_results(const sweep_run *s, lra_err *e)
     if (rc == 0 && !json) {
         const char *out = lra_option_text(s->options, "out");
         char *word = lra_shell_word(out);
-        printf("\nresults   %s/runs\nnext      lra-report tables --table tasks --out %s\n", out,
-               word);
+        printf("\nresults   %s/runs\nnext      lra-report tables --table %s --out %s\n", out,
+               s->layout ? s->layout->id : "tasks", word);
         lra_free(word);
     }
     lra_results_free(all, n);
@@ -380,7 +419,7 @@ static int read_file(lra_grid *g, const char *from, lra_err *e)
     const char *name[64];
     int n = 0;
     if (lra_file_exists(from) || strpbrk(from, "/.")) return lra_grid_read(g, from, e);
-    for (; lra_experiment_at(n) && n < 64; n++) name[n] = lra_experiment_at(n)->name;
+    for (; lra_layout_at(n) && n < 64; n++) name[n] = lra_layout_at(n)->id;
     return lra_fail_unknown(e, "experiment or file", from, n, name, "lra-probe list experiments");
 }
 
@@ -405,13 +444,14 @@ static int open_grid(sweep_run *s, lra_err *e)
     const lra_options *o = s->options;
     const char *one;
     const char *from = lra_option_n_args(o) ? lra_option_arg(o, 0) : NULL;
-    const lra_experiment *named = from ? lra_experiment_find(from) : NULL;
+    const lra_layout *named = from ? lra_layout_find(from) : NULL;
     int rc = from && !named ? read_file(&s->grid, from, e) : 0;
+    s->layout = named;
     for (int i = 0; rc == 0 && (one = lra_option_repeat(o, "vary", i)) != NULL; i++)
         if ((rc = lra_grid_add(&s->grid, one, e)) != 0) lra_fail_in(e, "--vary");
-    if (rc == 0 && named) rc = lra_grid_add_others(&s->grid, named->grid, e);
     if (rc == 0) rc = read_seeds(s, e);
-    if (rc == 0 && s->grid.n_axes == 0)
+    if (rc == 0 && named) rc = lra_experiment_grid(named, o, &s->grid, e);
+    if (rc == 0 && s->grid.n == 0)
         rc = lra_fail_usage(e, "no setting varies; expected --vary KEY=LIST, a FILE, or the "
                                "NAME of an experiment ('lra-probe list experiments')");
     if (rc == 0 && s->list && lra_option_flag(o, "json"))
@@ -453,6 +493,7 @@ static int sweep(const lra_options *o, lra_err *e)
     lra_grid_free(&s.grid);
     lra_free(s.seed);
     lra_text_free(&s.plan);
+    lra_text_free(&s.left_out);
     json_decref(s.planned);
     return rc;
 }

@@ -223,6 +223,24 @@ int lra_report_load(const lra_options *o, const char *out, lra_report_source sou
     return rc;
 }
 
+int lra_report_load_layout(const lra_options *o, const char *out, const lra_layout *l,
+                           lra_report_input *in, lra_err *e)
+{
+    *in = (lra_report_input){.layout = l};
+    if (lra_option_n_args(o) == 0 && !lra_option_given(o, "out") && !lra_file_exists(out)) return 0;
+    int n_places;
+    lra_result **list = NULL;
+    char **place = lra_report_places(o, out, &n_places, e);
+    if (!place) return LRA_USAGE;
+    in->n = lra_results_load(n_places, (const char *const *)place, &list, e);
+    lra_names_free(place, n_places);
+    if (in->n < 0) return LRA_FAILED;
+    in->list = list;
+    int rc = in->n > 0 ? lra_filter(o, in, e) : 0;
+    if (rc != 0) lra_report_unload(in);
+    return rc;
+}
+
 /* ---- everything ------------------------------------------------------------------------------ */
 
 enum { KINDS = 4 };

@@ -17,6 +17,9 @@ int lra_report_no_files(const char *what, const char *command, int n, const char
  * lra_report_unload(). */
 int lra_report_load(const lra_options *o, const char *out, lra_report_source source,
                     lra_report_input *in, lra_err *e);
+/* Loads training results, like lra_report_load(), for the table of a layout; there may be none. */
+int lra_report_load_layout(const lra_options *o, const char *out, const lra_layout *l,
+                           lra_report_input *in, lra_err *e);
 /* Loads the files of all sources; a source without files has none. Files that cannot be read are
  * left out, unless there are no others. */
 int lra_report_load_everything(const lra_options *o, const char *out, lra_report_input *in,

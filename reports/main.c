@@ -25,6 +25,7 @@
 #include "reports/results/result_metric.h"
 #include "reports/views/run_names.h"
 #include "reports/print/dump.h"
+#include "reports/tables/layout_table.h"
 #include "reports/views/integrity.h"
 
 static const lra_report_table *const tables[] = {
@@ -38,6 +39,7 @@ static const lra_report_figure *const figures[] = {
 #undef LRA_FIGURE
 };
 enum { N_TABLES = sizeof tables / sizeof *tables, N_FIGURES = sizeof figures / sizeof *figures };
+enum { MOST_LAYOUTS = 64 };
 
 static const lra_option common[] = {
     {.name = "out",
@@ -197,29 +199,40 @@ static int write_table(const lra_options *o, const lra_report_table *t, const lr
     return rc;
 }
 
+/* Finds the table of --table: one of `tables`, or that of a layout (then *l is not NULL). */
+static int choose_table(const lra_options *o, lra_report_table *t, const lra_layout **l, lra_err *e)
+{
+    const char *ids[N_TABLES + MOST_LAYOUTS], *name = lra_option_text(o, "table");
+    int n = 0;
+    bool found = false;
+    for (int i = 0; i < N_TABLES; i++) {
+        ids[n++] = tables[i]->name;
+        if (strcmp(tables[i]->name, name) == 0) *t = *tables[i], found = true;
+    }
+    for (int i = 0; lra_layout_at(i) && i < MOST_LAYOUTS; i++) ids[n++] = lra_layout_at(i)->id;
+    *l = found ? NULL : lra_layout_find(name);
+    if (*l) *t = lra_layout_table(*l);
+    if (!found && !*l) return lra_fail_unknown(e, "table", name, n, ids, "lra-report list");
+    return check_places(o, "table", n, ids, e);
+}
+
 static int print_tables(const lra_options *o, lra_err *e)
 {
-    const char *ids[N_TABLES];
-    int chosen = -1;
-    for (int i = 0; i < N_TABLES; i++) {
-        ids[i] = tables[i]->name;
-        if (strcmp(ids[i], lra_option_text(o, "table")) == 0) chosen = i;
-    }
-    if (chosen < 0)
-        return lra_fail_unknown(e, "table", lra_option_text(o, "table"), N_TABLES, ids,
-                                "lra-report list");
-    if (check_places(o, "table", N_TABLES, ids, e) != 0) return LRA_USAGE;
+    lra_report_table table;
+    const lra_layout *layout;
+    if (choose_table(o, &table, &layout, e) != 0) return LRA_USAGE;
     lra_report_input in;
-    int rc = lra_report_load(o, lra_option_text(o, "out"), tables[chosen]->source, &in, e);
+    const char *out = lra_option_text(o, "out");
+    int rc = layout ? lra_report_load_layout(o, out, layout, &in, e)
+                    : lra_report_load(o, out, table.source, &in, e);
     in.reference = lra_option_text(o, "reference-results");
     if (rc != 0) return rc;
     /* If results are named as arguments, tables are only printed; files are written if --out is
      * given. Files are written before the table is printed, because "| head" can end this
      * program. */
     if (lra_option_n_args(o) == 0 || lra_option_given(o, "out"))
-        rc = write_table(o, tables[chosen], &in, e);
-    if (rc == 0)
-        rc = print_as(o, tables[chosen], &in, lra_option_text(o, "format"), true, stdout, e);
+        rc = write_table(o, &table, &in, e);
+    if (rc == 0) rc = print_as(o, &table, &in, lra_option_text(o, "format"), true, stdout, e);
     lra_report_unload(&in);
     return rc;
 }
@@ -372,6 +385,9 @@ static void list_json(void)
     for (int i = 0; i < N_TABLES; i++)
         json_array_append_new(
             of[0], json_pack("{s:s,s:s}", "name", tables[i]->name, "summary", tables[i]->summary));
+    for (int i = 0; lra_layout_at(i); i++)
+        json_array_append_new(of[0], json_pack("{s:s,s:s}", "name", lra_layout_at(i)->id, "summary",
+                                               lra_layout_at(i)->title));
     for (int i = 0; i < N_FIGURES; i++)
         json_array_append_new(of[1], json_pack("{s:s,s:s}", "name", figures[i]->name, "summary",
                                                figures[i]->summary));
@@ -390,6 +406,9 @@ static int list_all(const lra_options *o, lra_err *e)
     }
     for (int i = 0; i < N_TABLES; i++)
         printf("table   %-14s%s\n", tables[i]->name, tables[i]->summary);
+    for (int i = 0; lra_layout_at(i); i++)
+        printf("table   %-14s%s: %s\n", lra_layout_at(i)->id,
+               lra_layout_paper(lra_layout_at(i)->paper), lra_layout_at(i)->title);
     for (int i = 0; i < N_FIGURES; i++)
         printf("figure  %-14s%s\n", figures[i]->name, figures[i]->summary);
     return 0;
@@ -446,6 +465,7 @@ static void words(const char *arg, lra_text *to)
 {
     bool table = strcmp(arg, "TABLE") == 0, figure = strcmp(arg, "FIGURE") == 0;
     for (int i = 0; table && i < N_TABLES; i++) lra_text_add(to, "%s ", tables[i]->name);
+    for (int i = 0; table && lra_layout_at(i); i++) lra_text_add(to, "%s ", lra_layout_at(i)->id);
     for (int i = 0; figure && i < N_FIGURES; i++) lra_text_add(to, "%s ", figures[i]->name);
 }
 

@@ -3,6 +3,7 @@
 #define LRA_REPORTS_REPORT_INPUT_H
 
 #include "reports/ladder/ladder_scale.h"
+#include "reports/papers/layout.h"
 #include "reports/results/listops_result.h"
 #include "reports/results/probe_result.h"
 
@@ -29,6 +30,8 @@ typedef struct {
     /* File of reference results, which table and figure locality add (locality_reference.h).
      * Nullable: none */
     const char *reference;
+    const lra_layout
+        *layout; /* layout of a paper's table (layout_table.h); NULL for other tables */
 } lra_report_input;
 
 #endif

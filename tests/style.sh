@@ -46,6 +46,7 @@ models models kernels/graph kernels/base
 datasets datasets kernels/base
 analysis analysis kernels/base
 reports/results reports/results analysis kernels/base
+reports/papers reports/papers reports/results kernels/base
 reports reports analysis models/models.def kernels/base
 probes/shared probes/shared probes/run reports analysis datasets models kernels
 probes/audit probes/audit probes/shared probes/run reports analysis datasets models kernels

@@ -296,7 +296,7 @@ static int predict_cell(const bench *b, int run, const char *kernel, const rates
     lra_config *c = lra_keys_config(m->keys);
     double batch = 0, epochs = 0;
     read_settings(preset.training, m, c, &batch, &epochs);
-    if (preset.technique) read_settings(preset.technique, m, c, &batch, &epochs);
+    read_settings(preset.technique, m, c, &batch, &epochs);
     read_settings(preset.size, m, c, &batch, &epochs);
     char *changed = lra_format("kernel=%s", kernel);
     lra_keys_apply(m->keys, c, changed);

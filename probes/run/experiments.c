@@ -1,50 +1,62 @@
-/* Experiments of the papers. To add one: a row here.
- *
- * A grid is a product of values, and each of its runs is trained once, so results that are not such
- * a product are left out. Also left out: self-pretraining (Never Train from Scratch), which is a
- * sequence of two runs (`train --objective pretrain-masked`, then `train --weights`), results that
- * a paper quotes from other papers, and language models of sizes without a preset. Settings are
- * those of the paper's preset. */
+/* Makes grids of the layouts of the papers (experiments.h). */
 #include "probes/run/experiments.h"
 
-#include <stddef.h>
 #include <string.h>
 
-#define LOCALITY "On the locality bias and results in the LRA"
-#define LAS      "Viewing Transformers Through the Lens of Long Convolution Layers"
-#define FIVE     "task = listops, text, retrieval, image, pathfinder\n"
-#define FOUR     "task = listops, text, image, pathfinder\n"
+#include "kernels/base/core/mem.h"
 
-static const lra_experiment experiments[] = {
-    {"loc-T1", LOCALITY ", table 1", "kernels of a residual convolution",
-     "preset = paper:locality\nmodel = resconv\n" FIVE "kernel = 5, 7, 11, 21, 31, 61\n"},
-    {"loc-T2", LOCALITY ", table 2", "a rotary Transformer and MEGA, trained as in the paper",
-     "preset = paper:locality\nmodel = transformer, mega\n" FIVE},
-    {"loc-T3", LOCALITY ", table 3", "gMLP, S4 and S5, trained as in the paper",
-     "preset = paper:locality\nmodel = gmlp, s4, s5\n" FIVE},
-    {"loc-T4", LOCALITY ", table 4 (with techniques)", "position encodings of a Transformer",
-     "preset = paper:locality\nmodel = transformer\n" FIVE
-     "positions = learned, sinusoidal, rotary\n"},
-    {"las-T2", LAS ", table 2", "LaS attention, full and in chunks of 128",
-     "preset = paper:las\nmodel = las\n" FIVE "chunk = 0, 128\n"},
-    {"las-T4", LAS ", table 4", "ablation of decay and smoothing, in chunks of 128",
-     "preset = paper:las\nmodel = las, l, s, alibi, smooth-alibi\n"
-     "task = listops, text, retrieval, image\nchunk = 128\n"},
-    {"las-fig5", LAS ", figure 5 (table 5)", "LaS attention by size of its chunks",
-     "preset = paper:las\nmodel = las\n" FOUR "chunk = 16, 32, 64, 128, 256, 512, 0\n"},
-    {"las-fig6", LAS ", figure 6 (table 6)", "LaS attention by fraction of the training rows",
-     "preset = paper:las\nmodel = las\n" FOUR "fraction = 0.1, 0.25, 0.5, 0.75, 1\n"},
-};
-enum { N = sizeof experiments / sizeof *experiments };
-
-const lra_experiment *lra_experiment_at(int i)
+/* The run that a cell with `from` or `matched` needs: the same settings with that objective. NULL:
+ * none. */
+static lra_config *pretraining_of(const lra_config *cell)
 {
-    return i >= 0 && i < N ? &experiments[i] : NULL;
+    const char *objective = lra_config_text_or(cell, "from",
+                                               lra_config_text_or(cell, "matched", NULL));
+    if (!objective) return NULL;
+    lra_config *c = lra_config_copy(cell);
+    lra_config_set(c, "objective", objective);
+    lra_config_remove(c, "from");
+    lra_config_remove(c, "matched");
+    return c;
 }
 
-const lra_experiment *lra_experiment_find(const char *name)
+/* Preset that replaces those of the layout: of --preset, or of the axis `preset`. NULL: none. */
+static const char *preset_of(const lra_options *o, const lra_grid *g)
 {
-    for (int i = 0; i < N; i++)
-        if (strcmp(experiments[i].name, name) == 0) return &experiments[i];
-    return NULL;
+    for (int a = 0; a < g->n_axes; a++)
+        if (strcmp(g->axis[a].key, "preset") == 0) return g->axis[a].value[0];
+    return lra_option_given(o, "preset") ? lra_option_text(o, "preset") : NULL;
+}
+
+/* Adds the cells of one task; settings without a task are of the task "". */
+static void add_task(const lra_layout *l, const char *preset, const char *task, lra_grid *g)
+{
+    for (int r = 0; r < l->n_rows; r++)
+        for (int c = 0; c < l->n_columns; c++) {
+            lra_config *cell = lra_layout_settings(l, r, c, preset, NULL);
+            if (!cell || strcmp(lra_config_text_or(cell, "task", ""), task) != 0) {
+                lra_config_free(cell);
+                continue;
+            }
+            lra_config *before = pretraining_of(cell);
+            if (before) lra_grid_add_point(g, before);
+            lra_grid_add_point(g, cell);
+        }
+}
+
+int lra_experiment_grid(const lra_layout *l, const lra_options *o, lra_grid *g, lra_err *e)
+{
+    const char *preset = preset_of(o, g);
+    /* The cells of a task follow each other, so that its data are loaded once. */
+    for (int r = 0; r < l->n_rows; r++)
+        for (int c = 0; c < l->n_columns; c++) {
+            lra_config *cell = lra_layout_settings(l, r, c, preset, NULL);
+            if (!cell) continue;
+            const char *task = lra_config_text_or(cell, "task", "");
+            bool known = false;
+            for (int k = 0; k < g->n_points && !known; k++)
+                known = strcmp(lra_config_text_or(g->point[k], "task", ""), task) == 0;
+            if (!known) add_task(l, preset, task, g);
+            lra_config_free(cell);
+        }
+    return lra_grid_end_points(g, o, e);
 }

@@ -27,6 +27,12 @@ const lra_option lra_job_options[] = {
          "quick = minutes on two cores; small = a real experiment; paper = the published settings, "
          "paper:locality|las|spt|lra|own = those of one paper ('lra-probe list presets')"},
     LRA_SET_OPTION("task, model or training"),
+    {.name = "techniques",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "PAPER",
+     .help =
+         "training techniques of a paper, at any preset: locality (augmentation, three training "
+         "sets, denoising) or none (default: those of the preset's paper)"},
     {.name = "objective",
      .kind = LRA_OPTION_TEXT,
      .arg = "OBJECTIVE",

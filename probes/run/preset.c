@@ -5,7 +5,6 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/nearest.h"
-#include "probes/run/technique.h"
 
 const char *const lra_preset_names[] = {"quick", "small", "paper", NULL};
 const char *const lra_publishers[] = {"locality", "las", "spt", "lra", "own", NULL};
@@ -52,8 +51,16 @@ int lra_preset_find(const lra_task *t, const lra_model *m, const char *text, lra
     p->size = row ? row->settings : "";
     if (!row) return 0;
     p->published = row->paper, p->rungs = row->rungs;
-    const lra_technique *technique = lra_technique_find(row->paper, t->name);
-    p->technique = technique ? technique->settings : NULL;
+    lra_technique_settings(lra_technique_find(row->paper, t->name), b->training, p->technique);
+    return 0;
+}
+
+int lra_preset_use_techniques(lra_preset *p, const lra_task *t, const char *paper, lra_err *e)
+{
+    if (!paper) return 0;
+    if (strcmp(paper, "none") != 0 && strcmp(paper, "locality") != 0)
+        return lra_fail_usage(e, "--techniques is '%s'; expected locality or none", paper);
+    lra_technique_settings(lra_technique_find(paper, t->name), p->training, p->technique);
     return 0;
 }
 

@@ -10,6 +10,7 @@ typedef struct {
     char *name;                /* name in messages, for example "K = 5 seed 0" */
     lra_command_words command; /* command that trains the run (cell_command.h) */
     char *result;              /* path of its result file; the run is finished if the file exists */
+    char *needs;               /* result file that must exist first. NULL: none */
     double seconds;            /* planned duration in seconds */
 } lra_run_cell;
 

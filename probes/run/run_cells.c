@@ -79,7 +79,7 @@ static int start_cells(dealer *d, int *held, lra_err *e)
             if (d->display) lra_cells_display_done(d->display, i);
         } else if (is_held(c, NULL)) {
             ++*held;
-        } else if (d->running < d->n_jobs) {
+        } else if (d->running < d->n_jobs && (!c->needs || lra_file_exists(c->needs))) {
             int rc = start_cell(d, i, e);
             if (rc != 0) return rc;
         }
@@ -197,12 +197,17 @@ int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e)
     return rc;
 }
 
+void lra_run_cell_close(lra_run_cell *cell)
+{
+    lra_command_words_free(&cell->command);
+    lra_free(cell->name);
+    lra_free(cell->needs);
+    lra_free(cell->result);
+    *cell = (lra_run_cell){.name = NULL};
+}
+
 void lra_run_cells_free(lra_run_cell *cell, int n)
 {
-    for (int i = 0; i < n; i++) {
-        lra_command_words_free(&cell[i].command);
-        lra_free(cell[i].name);
-        lra_free(cell[i].result);
-    }
+    for (int i = 0; i < n; i++) lra_run_cell_close(&cell[i]);
     lra_free(cell);
 }

@@ -11,6 +11,7 @@ double lra_run_cells_memory(double requested, int n_jobs);
 /* Trains the runs without a result, at most n_jobs at once. Returns 0, LRA_STOPPED or a negative
  * code. */
 int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e);
+void lra_run_cell_close(lra_run_cell *cell);        /* Frees the members of a cell. */
 void lra_run_cells_free(lra_run_cell *cell, int n); /* Nullable: cell */
 
 #endif

@@ -132,7 +132,8 @@ static int choose_schedule(lra_job *r, const char *name, int n, const char *cons
 
 static int choose_objective(lra_job *r, const char *name, lra_err *e)
 {
-    char *own = preset_value("objective", "classify", 1, &r->plan.technique);
+    const char *technique = r->plan.technique;
+    char *own = preset_value("objective", "classify", 1, &technique);
     r->objective = lra_objective_find(name ? name : own, e);
     lra_free(own);
     return r->objective ? 0 : LRA_USAGE;
@@ -230,15 +231,22 @@ static int resolve(lra_job *r, const lra_options *o, const char *assignment, lra
     return rc;
 }
 
+/* Finds the preset and the techniques of the options. */
+static int choose_preset(lra_job *r, const lra_options *o, lra_err *e)
+{
+    int rc = lra_preset_find(r->task, r->model, lra_option_text(o, "preset"), &r->plan, e);
+    if (rc == 0)
+        rc = lra_preset_use_techniques(&r->plan, r->task, lra_option_text(o, "techniques"), e);
+    return rc == 0 ? 0 : LRA_USAGE;
+}
+
 int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
 {
-    if (lra_preset_find(r->task, r->model, lra_option_text(o, "preset"), &r->plan, e) != 0)
-        return LRA_USAGE;
+    if (choose_preset(r, o, e) != 0) return LRA_USAGE;
     r->preset = r->plan.name;
     int rc = resolve(r, o, assignment, e);
     if (rc != 0) return rc;
-    if (lra_preset_find(r->task, r->model, lra_option_text(o, "preset"), &r->plan, e) != 0)
-        return LRA_USAGE;
+    if (choose_preset(r, o, e) != 0) return LRA_USAGE;
     if (choose_objective(r, named(o, "objective", assignment), e) != 0) return LRA_USAGE;
     char *objective = lra_preset_objective(r->objective, r->task, r->preset);
     rc = configure(r, o, assignment, objective, e);

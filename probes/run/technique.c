@@ -1,29 +1,25 @@
-/* Training techniques of the papers.
- *
- * Sources: the locality paper (its section on training techniques, and the numbers of epochs in its
- * tables 5 to 7); arXiv:2310.02980. */
+/* Applies training techniques of papers (technique.h). */
 #include "probes/run/technique.h"
 
-#include <string.h>
+#include <stdio.h>
 
-/* Three training sets with 67 epochs have as many steps as one set with 200 epochs. */
-static const lra_technique techniques[] = {
-    {"locality", "listops", "operand shuffling", "augment=1"},
-    {"locality", "image", "augmentation by a policy derived from AutoAugment", "augment=1"},
-    {"locality", "pathfinder", "training on the easy, intermediate and hard sets",
-     "sets=three epochs=67"},
-    {"locality", "text retrieval", "multitask denoising", "objective=denoise mask=0.3"},
-    {"spt", NULL, "self-pretraining", NULL},
-};
-enum { N = sizeof techniques / sizeof *techniques };
+#include "kernels/base/core/err.h"
 
-const lra_technique *lra_technique_find(const char *paper, const char *task)
+void lra_technique_settings(const lra_technique *x, const char *budget,
+                            char text[LRA_TECHNIQUE_TEXT])
 {
-    for (int i = 0; i < N && paper; i++)
-        if (strcmp(techniques[i].paper, paper) == 0 &&
-            (!techniques[i].tasks || lra_task_has_key(techniques[i].tasks, task)))
-            return &techniques[i];
-    return NULL;
+    lra_err e;
+    lra_config *c = lra_config_parse(budget, &e);
+    if (!c) LRA_BUG("%s", e.msg);
+    int epochs = (int)lra_config_real_or(c, "epochs", 1);
+    lra_config_free(c);
+    text[0] = 0;
+    if (!x || !x->settings) return;
+    if (x->sets > 1)
+        snprintf(text, LRA_TECHNIQUE_TEXT, "%s epochs=%d", x->settings,
+                 (epochs + x->sets - 1) / x->sets);
+    else
+        snprintf(text, LRA_TECHNIQUE_TEXT, "%s", x->settings);
 }
 
 void lra_technique_set(const char *paper, const lra_task *t, lra_config *parameters)

@@ -1,20 +1,16 @@
-/* Training techniques of papers: augmentation, additional training sets, additional objectives. A
- * technique belongs to a paper and a task; the table is in technique.c. */
+/* Applies the training techniques of papers (techniques.h) to the settings of a run. */
 #ifndef LRA_PROBES_RUN_TECHNIQUE_H
 #define LRA_PROBES_RUN_TECHNIQUE_H
 
 #include "datasets/loader/task.h"
+#include "reports/papers/techniques.h"
 
-typedef struct {
-    const char *paper, *tasks; /* tasks: names separated by blanks; NULL: all tasks */
-    const char *name;          /* name in messages, for example "operand shuffling" */
-    /* Settings that enable the technique, "augment=1"; a run uses the technique if it has the first
-     * of them. NULL: no setting enables it (self-pretraining needs a separate run). */
-    const char *settings;
-} lra_technique;
+enum { LRA_TECHNIQUE_TEXT = 96 };
 
-/* The technique of a paper for a task, or NULL. Nullable: paper. */
-const lra_technique *lra_technique_find(const char *paper, const char *task);
+/* Writes the settings of a technique with the settings `budget` of a preset, for example
+ * "sets=three epochs=67" for a budget of 200 epochs; "" if no setting enables it. Nullable: x. */
+void lra_technique_settings(const lra_technique *x, const char *budget,
+                            char text[LRA_TECHNIQUE_TEXT]);
 /* Applies the settings of the technique that are parameters of the task. */
 void lra_technique_set(const char *paper, const lra_task *t, lra_config *parameters);
 

@@ -118,6 +118,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     lra_job_sources(r, hash);
     out->sources = lra_copy_text(hash);
     out->user_label = lra_copy_text(r->user_label ? r->user_label : "");
+    out->paper = lra_copy_text(r->plan.published ? r->plan.published : "");
     out->training = t->training;
     out->n_epochs = t->n_epochs, out->history = history_table(t);
     add_test(r, t, out);

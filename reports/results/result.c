@@ -102,6 +102,7 @@ static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0 && r->grid > 0) rc = lra_h5_set_int(f, "/", "grid", r->grid, e);
     if (rc == 0 && r->user_label && *r->user_label)
         rc = lra_h5_set_text(f, "/", "label", r->user_label, e);
+    if (rc == 0 && r->paper && *r->paper) rc = lra_h5_set_text(f, "/", "paper", r->paper, e);
     if (rc == 0 && r->ladder && *r->ladder) rc = lra_h5_set_text(f, "/", "ladder", r->ladder, e);
     if (rc == 0 && r->sources && *r->sources)
         rc = lra_h5_set_text(f, "/", "sources", r->sources, e);
@@ -208,6 +209,11 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
         r->user_label = lra_h5_has_attr(f, "/", "label") ? lra_h5_attr_text(f, "/", "label", e)
                                                          : lra_copy_text("");
         rc = r->user_label ? lra_check_label(r->user_label, e) : LRA_FAILED;
+    }
+    if (rc == 0) {
+        r->paper = lra_h5_has_attr(f, "/", "paper") ? lra_h5_attr_text(f, "/", "paper", e)
+                                                    : lra_copy_text("");
+        rc = r->paper ? 0 : LRA_FAILED;
     }
     if (rc == 0 && lra_h5_has_attr(f, "/", "grid")) {
         rc = lra_h5_get_int(f, "/", "grid", &r->grid, e);
@@ -368,8 +374,10 @@ static int read_baselines(lra_result *r, lra_h5 *f, lra_err *e)
 
 static int check_texts(const lra_result *r, lra_err *e)
 {
-    const lra_named_text lines[] = {
-        {"ladder", r->ladder}, {"sources", r->sources}, {"/deviations", r->deviations}};
+    const lra_named_text lines[] = {{"ladder", r->ladder},
+                                    {"sources", r->sources},
+                                    {"paper", r->paper},
+                                    {"/deviations", r->deviations}};
     int rc = lra_check_run(r->task, r->model, r->preset, r->precision, r->fingerprint, r->run, e);
     if (rc == 0) rc = lra_check_lines(sizeof lines / sizeof *lines, lines, e);
     if (rc == 0) rc = lra_check_origin(&r->origin, e);
@@ -410,6 +418,7 @@ void lra_result_free(lra_result *r)
     lra_origin_free(&r->origin);
     lra_free(r->deviations);
     lra_free(r->user_label);
+    lra_free(r->paper);
     lra_free(r->ladder);
     lra_free(r->sources);
     lra_free(r->history);

@@ -25,6 +25,8 @@ typedef struct {
     lra_origin origin; /* host, program and time */
     char *sources;     /* hash of the sources of the model and its ops; "" in older files */
     char *user_label;  /* value of --label; "" or NULL: none */
+    /* paper whose settings the preset has ("locality"); "" or NULL: none, or an older file */
+    char *paper;
     /* attributes of the ladder for which it was trained (ladder_rungs.h); "": no ladder, or a
      * ladder of kernels */
     char *ladder;

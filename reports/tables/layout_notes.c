@@ -1,0 +1,129 @@
+/* Adds the notes below the table of a layout (layout_notes.h). */
+#include "reports/tables/layout_notes.h"
+
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/papers/layout.h"
+
+/* Adds each line of a text as a note with this key. */
+static void add_lines(lra_table *t, const char *key, const char *lines)
+{
+    for (const char *at = lines ? lines : ""; *at;) {
+        int n = (int)strcspn(at, "\n");
+        lra_table_note(t, "%s\t%.*s", key, n, at);
+        at += n + (at[n] == '\n');
+    }
+}
+
+/* ---- cells that are missing ------------------------------------------------------------------ */
+
+/* Columns of a row that are not trained: "PathX, PathX-256", or "" for all; NULL: none. The caller
+ * frees it. */
+static char *untrained_of(const lra_layout *l, int row)
+{
+    lra_text columns = {0};
+    int n = 0;
+    for (int c = 0; c < l->n_columns; c++) {
+        lra_config *cell = lra_layout_settings(l, row, c, NULL, NULL);
+        if (!cell) lra_text_add(&columns, "%s%s", n++ ? ", " : "", l->column[c].head);
+        lra_config_free(cell);
+    }
+    if (n < l->n_columns) return columns.s;
+    lra_text_free(&columns);
+    return lra_copy_text("");
+}
+
+/* Adds the cells that are not trained, one note for each reason. */
+static void add_untrained(lra_table *t, const lra_layout *l)
+{
+    for (int r = 0; r < l->n_rows; r++) {
+        char *columns = untrained_of(l, r);
+        bool first = columns != NULL;
+        for (int i = 0; i < r && first; i++)
+            first = !l->row[i].why || strcmp(l->row[i].why, l->row[r].why) != 0;
+        lra_text rows = {0};
+        for (int i = r; i < l->n_rows && first; i++)
+            if (l->row[i].why && strcmp(l->row[i].why, l->row[r].why) == 0)
+                lra_text_add(&rows, "%s%s", rows.n ? ", " : "", l->row[i].label);
+        if (first)
+            lra_table_note(t, "not trained\t%s%s%s: %s", columns, *columns ? " of " : "", rows.s,
+                           l->row[r].why);
+        lra_text_free(&rows);
+        lra_free(columns);
+    }
+}
+
+/* Adds the number of cells without results and the command that trains them. */
+static void add_missing(lra_table *t, const lra_layout_view *v)
+{
+    const lra_layout *l = v->layout;
+    int missing = 0, all = 0;
+    for (int r = 0; r < l->n_rows; r++)
+        for (int c = 0; c < l->n_columns; c++) {
+            lra_config *cell = lra_layout_settings(l, r, c, NULL, NULL);
+            if (cell) all++, missing += !lra_layout_cell_at(v, r, c)->group;
+            lra_config_free(cell);
+        }
+    bool other = *v->preset && strcmp(v->preset, "paper") != 0;
+    if (missing)
+        lra_table_note(
+            t, "blank\t%d of %d cells are not measured; 'lra-probe sweep %s%s%s' trains them",
+            missing, all, l->id, other ? " --preset " : "", other ? v->preset : "");
+}
+
+/* ---- differences from the paper -------------------------------------------------------------- */
+
+/* True if an earlier cell has the same line in its deviations. */
+static bool is_known(const lra_layout_view *v, int cell, const char *line, size_t n)
+{
+    for (int i = 0; i < cell; i++) {
+        if (!v->cell[i].group) continue;
+        for (const char *at = v->cell[i].group->run[0]->deviations; at && *at;) {
+            size_t length = strcspn(at, "\n");
+            if (length == n && strncmp(at, line, n) == 0) return true;
+            at += length + (at[length] == '\n');
+        }
+    }
+    return false;
+}
+
+static void add_deviations(lra_table *t, const lra_layout_view *v)
+{
+    int n = v->layout->n_rows * v->layout->n_columns, others = 0;
+    for (int i = 0; i < n; i++) {
+        if (!v->cell[i].group) continue;
+        others += v->cell[i].n_others > 0;
+        for (const char *at = v->cell[i].group->run[0]->deviations; at && *at;) {
+            size_t length = strcspn(at, "\n");
+            if (!is_known(v, i, at, length)) lra_table_note(t, "deviation\t%.*s", (int)length, at);
+            at += length + (at[length] == '\n');
+        }
+    }
+    if (others)
+        lra_table_note(
+            t,
+            "selected\t%d cells have results of several configurations; the one with the "
+            "best validation value is shown",
+            others);
+}
+
+static void add_preset(lra_table *t, const lra_layout_view *v)
+{
+    if (!*v->preset || strcmp(v->preset, "paper") == 0) return;
+    lra_table_note(t,
+                   "preset\t%s: sizes of models and data, numbers of epochs and rates are this "
+                   "suite's; measured values are not comparable with published ones",
+                   v->preset);
+}
+
+void lra_layout_notes(lra_table *t, const lra_layout_view *v)
+{
+    const lra_layout *l = v->layout;
+    add_lines(t, "remark", l->notes);
+    add_untrained(t, l);
+    add_missing(t, v);
+    add_preset(t, v);
+    add_deviations(t, v);
+    if (*v->preset) lra_table_note_ci(t);
+}
