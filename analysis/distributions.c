@@ -1,4 +1,4 @@
-/* Quantiles and distribution functions, by GSL. */
+/* Quantiles and distribution functions, computed by GSL. */
 #include "analysis/distributions.h"
 
 #include <gsl/gsl_cdf.h>

@@ -56,7 +56,7 @@ void lra_wire_request_free(lra_wire_request *r);
  * shape. */
 void *lra_wire_read_array(const lra_message *m, const char *name, lra_dtype dtype,
                           const lra_request *q, int64_t inner, lra_err *e);
-/* Returns an array (B[,2],T,channels) likewise. */
+/* Same for an array (B[,2],T,channels), as (towers,B,T,channels). */
 void *lra_wire_read_channels(const lra_message *m, const char *name, lra_dtype dtype,
                              const lra_request *q, int64_t channels, lra_err *e);
 

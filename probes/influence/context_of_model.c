@@ -154,7 +154,7 @@ typedef struct {
     lra_sums *row;
     double *kl;              /* Nullable */
     lra_mean_output average; /* of complete inputs */
-    bool tested;             /* the head was tested by tests_head() */
+    bool tested;             /* the head was tested by test_head() */
 } question;
 
 static int evaluate_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)

@@ -27,7 +27,7 @@ static const char *preset_of(const lra_options *o, const lra_grid *g)
     return lra_option_given(o, "preset") ? lra_option_text(o, "preset") : NULL;
 }
 
-/* Adds the cells of one task; settings without a task are of the task "". */
+/* Adds the cells of one task; cells without a task belong to task "". */
 static void add_task(const lra_layout *l, const char *preset, const char *task, lra_grid *g)
 {
     for (int r = 0; r < l->n_rows; r++)

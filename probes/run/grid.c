@@ -138,7 +138,7 @@ int lra_grid_end_points(lra_grid *g, const lra_options *o, lra_err *e)
         const char *const *value = (const char *const *)g->axis[a].value;
         bool filter = all_occur(g, g->axis[a].key, g->axis[a].n, value);
         restrict_points(g, g->axis[a].key, g->axis[a].n, value);
-        if (filter) remove_axis(g, a); /* the points have its values */
+        if (filter) remove_axis(g, a); /* the points already have its values */
     }
     for (int i = 0; i < N_CHOSEN; i++) {
         const char *value = lra_option_given(o, chosen[i]) ? lra_option_text(o, chosen[i]) : NULL;

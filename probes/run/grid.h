@@ -30,8 +30,8 @@ int lra_grid_read(lra_grid *g, const char *path, lra_err *e);
 /* Adds a point; takes ownership. A point that the grid already has is not added again. */
 void lra_grid_add_point(lra_grid *g, lra_config *point);
 /* Call it after the last axis and the last point. An axis, or an option of `o` that selects by
- * name, has the last word on its key: if all its values occur in points, points with other values
- * are removed, else it replaces the values of all points. */
+ * name, has priority for its key: if all its values occur in points, points with other values are
+ * removed, else it replaces the values of all points. */
 int lra_grid_end_points(lra_grid *g, const lra_options *o, lra_err *e);
 /* Removes the axis of a key from the grid; returns its values, separated by commas. NULL if the
  * grid has no such axis. The caller frees the text. */

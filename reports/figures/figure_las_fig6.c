@@ -17,7 +17,7 @@ static double fraction_of(const lra_result *r, const lra_config *c)
     return lra_config_real_or(c, "train.fraction", 1);
 }
 
-/* The chunks of attention, if it has any. */
+/* Returns "chunk 128" if attention is computed in chunks, else "". */
 static char *variant_of(const lra_result *r, const lra_config *c)
 {
     const char *chunk = lra_config_text_or(c, "model.chunk", "0");

@@ -149,7 +149,7 @@ static char *text_of(const member *m, int n, const char *key, const char *what)
 /* Collects all ladders that differ from ladder `first` in the same setting only. */
 static int collect(lra_sweep *s, member *m, int n, int first, lra_err *e)
 {
-    /* path: the key with its owner, "train.rate"; usual: its default */
+    /* path: the key with its owner, such as "train.rate"; default_value: its default */
     char *path = NULL, *default_value = NULL;
     char *own = text_of(m, n, NULL, "own");
     int rc = 0;

@@ -40,23 +40,23 @@ typedef struct {
 typedef enum {
     LRA_AVERAGE_NONE,
     LRA_AVERAGE_REPORTED, /* mean of the columns that the row reports */
-    LRA_AVERAGE_CHANCE    /* same, and a missing column counts as 50 */
+    LRA_AVERAGE_CHANCE    /* the same, but a missing column counts as 50 % */
 } lra_average_rule;
 
 typedef struct {
     const char *id;    /* name of the table and of the sweep: "las-T4" */
     const char *paper; /* paper in published.csv: "locality", "las", "spt" */
     const char *table; /* table in published.csv: "4"; NULL: no published values */
-    const char *title; /* as printed */
+    const char *title; /* title as printed in the paper */
     const char *summary;
     int n_columns, n_rows;
     const lra_layout_column *column;
     const lra_layout_row *row;
     struct {
         lra_average_rule rule;
-        int over;                     /* it is the average over the first columns, this many */
+        int over;                     /* number of columns in the average: the first ones */
         const char *head, *published; /* head as printed; task in published.csv */
-        int at;                       /* number of columns to its left */
+        int at;                       /* number of columns before the average */
     } average;
     const char *notes; /* errata and remarks, one per line; NULL: none */
 } lra_layout;

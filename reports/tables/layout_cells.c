@@ -127,7 +127,8 @@ bool lra_layout_fills(const lra_layout *l, int row, int column, const lra_result
                       lra_result *const *list, int n)
 {
     lra_err e;
-    /* "quick" leaves out the settings of preset `paper`, which set sizes and rates: they are free */
+    /* With "quick", the cell has no settings of preset `paper`, such as sizes and rates, so that
+     * these are free. */
     lra_config *cell = lra_layout_settings(l, row, column, "quick", NULL);
     lra_config *config = cell ? lra_config_parse(r->config, &e) : NULL;
     bool fills = config && is_of_paper(l, row, column, r);
@@ -202,7 +203,7 @@ int lra_layout_views(const lra_layout *l, lra_result *const *list, int n, lra_la
         lra_layout_view *one = &v[n_views++];
         *one = (lra_layout_view){l, list[i]->preset, list[i]->precision, NULL, 0, NULL};
         one->n_groups = lra_results_group(list, n, &one->groups);
-        if (fill_view(one, list, n) == 0) one->n_groups = -one->n_groups; /* marked as empty */
+        if (fill_view(one, list, n) == 0) one->n_groups = -one->n_groups; /* negative: no results */
     }
     int kept = 0;
     for (int i = 0; i < n_views; i++) {

@@ -279,7 +279,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         lra_table *t = kinds[i % MOST_TABLES](in->probes[i / MOST_TABLES]);
         if (t) (*list)[n++] = t;
     }
-    if (n > 1 && (*list)[0]->n_rows == 0) { /* layers were measured alone */
+    if (n > 1 && (*list)[0]->n_rows == 0) { /* no part except layers was measured */
         lra_table_free((*list)[0]);
         memmove(*list, *list + 1, (size_t)--n * sizeof **list);
     }

@@ -23,7 +23,8 @@ typedef struct {
 typedef struct {
     const char *task;
     const lra_metric *metric;
-    double whole, x0, x1, y0, y1, chance; /* whole: length of the complete input; x: log2 */
+    /* whole: length of the complete input; x0, x1: ends of the x axis, as log2 of the setting */
+    double whole, x0, x1, y0, y1, chance;
     curve curve[COLLECTED];
 } panel;
 

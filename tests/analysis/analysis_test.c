@@ -250,7 +250,9 @@ TEST(gaps)
     lra_sample_add_correct(val, 2, (const uint8_t *[]){low, low});
     lra_estimate x = lra_gap_difference(train, val);
     near(x.value, 0.15, 1e-12);
-    double spread = 12.7062 * 0.05; /* t(1) times sd 0.0707 over the root of 2 */
+    /* quantile of Student's t with one degree of freedom, times the standard error of two seeds,
+     * 0.0707 / sqrt(2) */
+    double spread = 12.7062 * 0.05;
     near(x.hi - x.value,
          sqrt(spread * spread +
               3.8415 * lra_contrast_variance(train, (double[LRA_MAX_SERIES]){1, -1}).examples),

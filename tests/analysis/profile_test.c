@@ -453,7 +453,7 @@ static double by_all_orders(const double *y)
     return (double)least / all;
 }
 
-/* Zeros at most lags do not hide a decay, and do not make one of a random order. */
+/* With zeros at most lags, a decay is still detected, and a random order is not taken for one. */
 TEST(kendall_with_zeros)
 {
     static const double y[][7] = {{4, 3, 2, 0, 0, 0, 0}, {4, 2, 3, 0, 0, 0, 0},

@@ -154,7 +154,7 @@ static void hashed(const parts *p, int head, int n, double *a)
     int64_t K = p->width[0] / p->heads;
     int order[MOST], place[MOST], c = (n + J - 1) / J, last = (n + c - 1) / c - 1;
     double sum;
-    for (int i = 0; i < n; i++) { /* number of tokens that precede it in the sorted order */
+    for (int i = 0; i < n; i++) { /* place[i]: number of tokens before token i in the order */
         place[i] = 0;
         for (int j = 0; j < n; j++) {
             int one = bucket_of(p, head, j), own = bucket_of(p, head, i);

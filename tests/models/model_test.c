@@ -18,7 +18,7 @@
 enum { B = 3, T = 12, T_MAX = 16 };
 static const int32_t lengths[B] = {12, 7, 1};
 
-/* Pooling of all checks over the registry except that of CLS pooling. */
+/* Pooling in all checks of the registry, except in the check of CLS pooling. */
 static lra_pool_kind pooling = LRA_POOL_MEAN;
 
 static model_case usual(const lra_model *m, const char *variant)

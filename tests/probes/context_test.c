@@ -1,6 +1,6 @@
-/* Part context, compared with known results: a model whose reach is rho has the outputs of the
- * entire input for crops of R >= rho tokens, and others for smaller ones; for every goal and every
- * model of the registry; positions are those in the entire input. */
+/* Part context, for every goal and every model of the registry. A model of reach rho has the same
+ * outputs for crops of R >= rho tokens as for the entire input, and other outputs for smaller
+ * crops. A crop keeps the positions of its tokens in the entire input. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>

@@ -107,7 +107,7 @@ TEST(far_of_marks_is_dropped)
             fill();
             assert_int_equal(lra_perturb_apply(&c, N, sizeof *from, from, other, 18, to), N);
             for (int i = 0; i < N; i++) {
-                /* the row that provides tokens has only 18 */
+                /* the row that provides the new tokens has only 18 tokens */
                 bool stays = near[i] <= w || (swap && i >= 18);
                 assert_int_equal(to[i], stays ? i : swap ? 100 + i : 0);
             }

@@ -263,8 +263,9 @@ TEST(the_last_of_many_heads_decays)
     lra_free_large(data);
 }
 
-/* The readings of alpha with eight heads and 64 tokens. Their axes include the curves: literal
- * falls below 1e-12 within 4 tokens, scale keeps more than 0.9 at all distances, geo is between. */
+/* The interpretations of alpha (`literal`, `scale`, `geo`) with eight heads and 64 tokens. The
+ * axes include the curves: with `literal`, factors fall below 1e-12 within 4 tokens; with `scale`
+ * they are above 0.9 at all distances; those of `geo` are between. */
 TEST(readings_of_alpha)
 {
     static const char *const range[] = {"set xrange [0:4]\n", "set xrange [0:63]\n",

@@ -78,7 +78,7 @@ TEST(phases_and_averages)
     expect(data, "# S4: from scratch", 0, "40.000000 ");
     expect(data, "# S4: from scratch", 3, "46.000000 ");
     expect(data, "# S4: from scratch", 4, "43.000000 ? ? 82.855000 4");
-    /* self-pretrained: one task is missing */
+    /* one task has no self-pretrained results, so its value and the average are "?" */
     expect(data, "# S4: self-pretrained", 0, "60.000000 ");
     expect(data, "# S4: self-pretrained", 3, "? ? ? 96.940000 3");
     expect(data, "# S4: self-pretrained", 4, "? ? ? 84.472500 4");
@@ -103,7 +103,8 @@ TEST(controls_are_a_third_bar)
     add("text", "s4", 40, "train.from=4567\ntrain.related=z\n"); /* causal pretraining: left out */
     add("text", "transformer", 10, "model.positions=sinusoidal\n");
     add("text", "transformer", 15, "");
-    add("text", "transformer", 45, "model.positions=learned\n"); /* in no panel */
+    add("text", "transformer", 45,
+        "model.positions=learned\n"); /* learned positions have no panel */
     char *data, *script = draw(&lra_figure_spt_1, &data);
     expect(data, "# S4: from scratch\n", 1, "40.000000 ");
     expect(data, "# S4: from scratch, steps of both phases", 1, "50.000000 ");
@@ -127,7 +128,8 @@ TEST(positions_with_and_without_techniques)
         "model.positions=rotary-half\ntrain.objective=denoise\ntrain.mask=0.3\n");
     add("text", "transformer", 1, "train.objective=pretrain-masked\n");
     add("pathfinder", "transformer", 40, "model.positions=sinusoidal\ntask.sets=three\n");
-    add("image", "transformer", 2, "model.positions=sinusoidal\n"); /* without techniques: no bar */
+    add("image", "transformer", 2,
+        "model.positions=sinusoidal\n"); /* without techniques: has no bar */
     char *data, *script = draw(&lra_figure_loc_t4, &data);
     expect(data, ": rotary, without techniques", 4, "40.000000 ");
     expect(data, ": rotary\n", 4, "50.000000 ");

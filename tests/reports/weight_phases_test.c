@@ -112,7 +112,8 @@ TEST(phases_are_means_over_heads_and_seeds)
     free_files(list);
 }
 
-/* The control has the steps of this pretraining run; one of another run is not compared. */
+/* A control (--matched) is trained for as many steps as a pretraining run and its fine-tuning
+ * together; a control for another pretraining run is not compared. */
 TEST(the_control_is_preferred)
 {
     lra_probe_result *list[3];
