@@ -93,6 +93,11 @@ static const lra_model_preset presets[] = {
                                    "warmup=50000"),
     LRA_OWN_PRESET("path-x", WIDE COS "dt-min=0.0001 rate=0.001 batch=16 epochs=50 "
                                       "total-steps=500000 warmup=50000"),
+    LRA_OWN_PRESET("scifar", IMAGE COS "ssm-copies=2 epochs=200 total-steps=180000 warmup=900"),
+    LRA_OWN_PRESET("speech-commands", BN COS "ssm-copies=2 rate=0.01 batch=16 epochs=40 "
+                                             "total-steps=200000 warmup=1000"),
+    LRA_OWN_PRESET("bidmc-hr bidmc-rr bidmc-spo2", BN "state=256 rate=0.01 batch=32 "
+                                                      "epochs=500 schedule=multistep every=100"),
     {"listops", "paper", "las", V1 "norm=post rate=0.01 decay=0.01 batch=50 epochs=50", NULL},
     {"text", "paper", "las",
      V1 "length=2048 layers=4 rate=0.01 decay=0 batch=50 epochs=40 pool=last", NULL},

@@ -40,6 +40,10 @@ static const lra_key keys[] = {
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 block=64 rate=0.002 decay=0.01", NULL},
     {NULL, "small", NULL, "layers=4 width=64 hidden=128 block=128 rate=0.001 decay=0.05", NULL},
+    {"speech-commands", "paper", "spt",
+     "layers=4 width=128 hidden=128 positions=rotary block=4000 rate=0.001 decay=0.05 batch=16 "
+     "epochs=200 patience=10",
+     NULL},
     SPT("path-x", "rate=0.0005 batch=32 epochs=200 schedule=constant warmup=5000 pool=max"),
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -21,6 +21,7 @@
 #include "probes/run/key_tables.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/preset.h"
+#include "probes/run/settings_tables.h"
 #include "reports/papers/layout.h"
 
 static const lra_option own[] = {
@@ -36,7 +37,7 @@ static const lra_command command = {
         "Lists the tasks, models, presets, devices ... of this build; NAME selects one task or "
         "model.",
     .usage = "tasks|models|probes|ops|devices|presets|parameters|objectives|schedules|"
-             "augmentations|experiments [NAME]",
+             "augmentations|experiments|settings [NAME]",
     .examples = "  lra-probe list models\n"
                 "  lra-probe list parameters listops\n"
                 "  lra-probe list presets listops",
@@ -217,6 +218,16 @@ static int experiments(json_t *rows, const query *q, lra_err *e)
         put(row, "paper", paper);
         lra_free(paper);
     }
+    return 0;
+}
+
+/* Adds a row for each table of settings in a paper. */
+static int settings(json_t *rows, const query *q, lra_err *e)
+{
+    const char *title;
+    (void)q, (void)e;
+    for (int i = 0; lra_settings_table_at(i, &title); i++)
+        put(add(rows, lra_settings_table_at(i, &title)), "summary", title);
     return 0;
 }
 
@@ -407,12 +418,22 @@ static const struct {
              {"objectives", objectives, false},
              {"schedules", schedules, false},
              {"augmentations", augmentations, false},
-             {"experiments", experiments, false}};
+             {"experiments", experiments, false},
+             {"settings", settings, true}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static bool rows_are_summaries(const char *kind, const query *q)
 {
     return strcmp(kind, "presets") == 0 && !q->only && !q->all;
+}
+
+/* Prints a table of settings in a paper. */
+static int print_settings(const char *name, bool json, lra_err *e)
+{
+    lra_table *t = lra_settings_table(name, e);
+    int rc = t ? lra_table_print(t, json ? "json" : "text", stdout, e) : LRA_USAGE;
+    lra_table_free(t);
+    return rc;
 }
 
 static int list(const lra_options *o, lra_err *e)
@@ -424,6 +445,8 @@ static int list(const lra_options *o, lra_err *e)
         if (strcmp(kind, kinds[i].name) != 0) continue;
         if (q.only && !kinds[i].by_name)
             return lra_fail_usage(e, "'list %s' takes no name; remove '%s'", kind, q.only);
+        if (q.only && kinds[i].rows == settings)
+            return print_settings(q.only, lra_option_flag(o, "json"), e);
         json_t *rows = json_array();
         int rc = kinds[i].rows(rows, &q, e);
         if (rc == 0) rc = print(kind, rows, lra_option_flag(o, "json"));

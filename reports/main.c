@@ -24,6 +24,7 @@
 #include "reports/results/result_files.h"
 #include "reports/results/result_metric.h"
 #include "reports/views/run_names.h"
+#include "reports/papers/items.h"
 #include "reports/print/dump.h"
 #include "reports/tables/layout_table.h"
 #include "reports/views/integrity.h"
@@ -212,6 +213,12 @@ static int choose_table(const lra_options *o, lra_report_table *t, const lra_lay
     for (int i = 0; lra_layout_at(i) && i < MOST_LAYOUTS; i++) ids[n++] = lra_layout_at(i)->id;
     *l = found ? NULL : lra_layout_find(name);
     if (*l) *t = lra_layout_table(*l);
+    for (int i = 0; !found && !*l && lra_paper_item_at(i); i++) {
+        const char *command = lra_paper_item_at(i)->print, *id = strrchr(command, ' ') + 1;
+        if (strcmp(id, name) == 0 && strncmp(command, "lra-probe", 9) == 0)
+            return lra_fail_usage(e, "table '%s' contains settings of presets; '%s' prints it",
+                                  name, command);
+    }
     if (!found && !*l) return lra_fail_unknown(e, "table", name, n, ids, "lra-report list");
     return check_places(o, "table", n, ids, e);
 }
@@ -397,9 +404,44 @@ static void list_json(void)
     json_decref(all);
 }
 
+/* Prints every table and figure of the papers with its commands. */
+static void list_papers(bool json)
+{
+    json_t *rows = json_array();
+    const char *paper = "";
+    const lra_paper_item *x;
+    for (int i = 0; (x = lra_paper_item_at(i)) != NULL; i++) {
+        json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:s?,s:s}", "paper", x->paper, "item",
+                                              x->item, "content", x->content, "train", x->train,
+                                              "print", x->print));
+        if (json) continue;
+        if (strcmp(paper, x->paper) != 0)
+            printf("%s%s\n", *paper ? "\n" : "", lra_layout_paper(x->paper));
+        paper = x->paper;
+        printf("  %-12s%s\n", x->item, x->content);
+        printf("  %-12s  %s%s%s\n", "", x->train ? x->train : "", x->train ? " && " : "", x->print);
+    }
+    if (json) {
+        json_t *all = json_pack("{s:i,s:O}", "schema", 1, "papers", rows);
+        json_dumpf(all, stdout, JSON_INDENT(1));
+        printf("\n");
+        json_decref(all);
+    }
+    json_decref(rows);
+}
+
 static int list_all(const lra_options *o, lra_err *e)
 {
-    (void)e;
+    const char *kind = lra_option_arg(o, 0);
+    if (kind && strcmp(kind, "papers") != 0)
+        return lra_fail_usage(e,
+                              "'lra-report list %s'; expected 'lra-report list papers' or no "
+                              "argument",
+                              kind);
+    if (kind) {
+        list_papers(lra_option_flag(o, "json"));
+        return 0;
+    }
     if (lra_option_flag(o, "json")) {
         list_json();
         return 0;
@@ -440,8 +482,10 @@ static const lra_command commands[] = {
      "[RUN...]",
      "  lra-report html\n  lra-report html lra-out/runs/listops-user.mynet-* --out mynet.html",
      NULL, 0, -1, html_tables},
-    {"lra-report list", "Lists all tables and figures.", "",
-     "  lra-report list\n  lra-report list -q", NULL, 0, 0, plain_tables},
+    {"lra-report list",
+     "Lists all tables and figures; 'papers': every table and figure of the papers with its "
+     "commands.",
+     "[papers]", "  lra-report list\n  lra-report list papers", NULL, 0, 1, plain_tables},
     {"lra-report help", "Prints help, a man page or a shell completion script.", "[COMMAND]",
      "  lra-report help --man tables | man -l -\n  source <(lra-report help --completion bash)",
      NULL, 0, 1, lra_help_tables}};

@@ -378,6 +378,7 @@ static void report(run *r, lra_train_report *out)
         .best_epoch = now->best_epoch + 1,
         .seconds = now->seconds + session_seconds(r),
         .step_flops = flops * (double)lra_update_batches(r->spec),
+        .memory = lra_params_bytes(r->session.params) + lra_session_workspace(&r->session),
         .padding = lra_loader_padding(r->train)};
 }
 

@@ -1,4 +1,4 @@
-/* Layouts of "Viewing Transformers Through the Lens of Long Convolution Layers". */
+/* Layouts of "Viewing Transformers Through the Lens of Long Convolutions Layers". */
 #include "reports/papers/layout_row.h"
 
 /* ---- Table 2 ---- */
@@ -162,4 +162,4 @@ static const lra_layout layouts[] = {
     {.id = NULL}};
 
 const lra_paper lra_paper_las = {
-    "las", "Viewing Transformers Through the Lens of Long Convolution Layers", layouts};
+    "las", "Viewing Transformers Through the Lens of Long Convolutions Layers", layouts};

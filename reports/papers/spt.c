@@ -77,20 +77,42 @@ static const lra_layout_row table_2[] = {
 
 static const lra_layout_column signals[] = {
     {"SC causal", "task=speech-commands causal=1", "accuracy", "sc35-causal"},
-    {"SC bidirectional", "task=speech-commands causal=0", "accuracy", "sc35-bidirectional"},
-    {"sCIFAR", "task=scifar causal=0", "accuracy", NULL},
-    {"HR", "task=bidmc-hr causal=0", "r2", NULL},
-    {"RR", "task=bidmc-rr causal=0", "r2", NULL},
-    {"SpO2", "task=bidmc-spo2 causal=0", "r2", NULL}};
+    {"SC bidirectional", "task=speech-commands", "accuracy", "sc35-bidirectional"},
+    {"sCIFAR", "task=scifar", "accuracy", NULL},
+    {"HR", "task=bidmc-hr", "r2", NULL},
+    {"RR", "task=bidmc-rr", "r2", NULL},
+    {"SpO2", "task=bidmc-spo2", "r2", NULL}};
 #define SIGNALS_S4 "preset=paper model=s4 "
-#define SIGNALS    "preset=paper model=transformer positions=rotary "
+/* Attention between all 16,000 positions of a recording needs too much memory: blocks, as in the
+ * paper. */
+#define SIGNALS                                                                                    \
+    "preset=paper:spt model=transformer speech-commands:model=spt-local positions=rotary "
+#define NO_CAUSAL "attention in blocks, which such long inputs need, is not causal here"
+#define TRANSFORMER(label, settings, model, variant)                                               \
+    {                                                                                              \
+        label, SIGNALS settings, model, variant, "sc35-causal", NO_CAUSAL                          \
+    }
 static const lra_layout_row table_3[] = {
     LRA_ROW("S4", SIGNALS_S4, "s4", "from scratch"),
-    LRA_ROW("Transformer", SIGNALS, "transformer", "from scratch"),
+    TRANSFORMER("Transformer", "", "transformer", "from scratch"),
     LRA_ROW("S4 + SPT", SIGNALS_S4 "from=pretrain-masked", "s4", "self-pretraining"),
-    LRA_ROW("Transformer + SPT", SIGNALS "from=pretrain-masked", "transformer", "self-pretraining"),
+    TRANSFORMER("Transformer + SPT", "from=pretrain-masked", "transformer", "self-pretraining"),
     LRA_OUR_ROW("S4" CONTROL, SIGNALS_S4 "matched=pretrain-masked"),
-    LRA_OUR_ROW("Transformer" CONTROL, SIGNALS "matched=pretrain-masked")};
+    TRANSFORMER("Transformer" CONTROL, "matched=pretrain-masked", NULL, NULL)};
+
+/* ---- Figure 2 ---- */
+
+static const lra_layout_column hard[] = {
+    LRA_TASK_COLUMN("ListOps", "listops"), LRA_TASK_COLUMN("Text", "text"),
+    LRA_TASK_COLUMN("Image", "image"), LRA_TASK_COLUMN("PathX", "path-x")};
+#define DLR(kind) "preset=paper:spt model=dlr init=" kind
+static const lra_layout_row figure_2[] = {
+    LRA_OUR_ROW("DLR random init", DLR("random")),
+    LRA_OUR_ROW("DLR random init + SPT", DLR("random") " from=pretrain-masked"),
+    LRA_OUR_ROW("DLR structured init", DLR("structured")),
+    LRA_OUR_ROW("DLR structured init + SPT", DLR("structured") " from=pretrain-masked"),
+    LRA_OUR_ROW("S4", "preset=paper:own model=s4"),
+    LRA_OUR_ROW("S4 + SPT", "preset=paper:spt model=s4 from=pretrain-masked")};
 
 static const lra_layout layouts[] = {
     {"spt-T1", "spt", "1", "Table 1: Long Range Arena, Transformers with self-pretraining",
@@ -111,7 +133,11 @@ static const lra_layout layouts[] = {
     {"spt-T3", "spt", "3", "Table 3: speech, images and vital signs with self-pretraining",
      "Speech Commands, sCIFAR and BIDMC with self-pretraining", LRA_COLUMNS(signals),
      LRA_ROWS(table_3), .notes = "SC: accuracy; sCIFAR: accuracy; HR, RR, SpO2: R2"},
+    {"spt-fig2", "spt", NULL, "Figure 2: the role of explicit priors",
+     "DLR with random and structured initialisation and S4, from scratch and self-pretrained",
+     LRA_COLUMNS(hard), LRA_ROWS(figure_2), .average = {LRA_AVERAGE_REPORTED, 4, "Avg.", "", 4},
+     .notes = "the paper draws averages; its text has DLR from scratch 77, S4 from scratch 82.8, "
+              "DLR self-pretrained 83.4, S4 self-pretrained 84.5"},
     {.id = NULL}};
 
-const lra_paper lra_paper_spt = {
-    "spt", "Never Train from Scratch: Fair Comparison of Long-Sequence Models", layouts};
+const lra_paper lra_paper_spt = {"spt", "Never Train from Scratch", layouts};

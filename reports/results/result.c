@@ -103,6 +103,8 @@ static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0 && r->user_label && *r->user_label)
         rc = lra_h5_set_text(f, "/", "label", r->user_label, e);
     if (rc == 0 && r->paper && *r->paper) rc = lra_h5_set_text(f, "/", "paper", r->paper, e);
+    if (rc == 0 && r->training.memory > 0)
+        rc = lra_h5_set_real(f, "/", "memory", r->training.memory, e);
     if (rc == 0 && r->ladder && *r->ladder) rc = lra_h5_set_text(f, "/", "ladder", r->ladder, e);
     if (rc == 0 && r->sources && *r->sources)
         rc = lra_h5_set_text(f, "/", "sources", r->sources, e);
@@ -214,6 +216,11 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
         r->paper = lra_h5_has_attr(f, "/", "paper") ? lra_h5_attr_text(f, "/", "paper", e)
                                                     : lra_copy_text("");
         rc = r->paper ? 0 : LRA_FAILED;
+    }
+    if (rc == 0 && lra_h5_has_attr(f, "/", "memory")) {
+        rc = lra_h5_get_real(f, "/", "memory", &r->training.memory, e);
+        if (rc == 0 && !(r->training.memory >= 0 && r->training.memory < 1e18))
+            rc = lra_fail(e, "'memory' is %g, expected bytes", r->training.memory);
     }
     if (rc == 0 && lra_h5_has_attr(f, "/", "grid")) {
         rc = lra_h5_get_int(f, "/", "grid", &r->grid, e);

@@ -12,6 +12,7 @@
 
 static const lra_layout_default defaults[] = {
     {"resconv", "kernel", "5"},
+    {"dlr", "init", "structured"},
     {"transformer", "positions", "rotary"},
     {"spt-local", "positions", "sinusoidal"},
     {NULL, "causal", "0"},
@@ -62,8 +63,8 @@ static const char *value_of(const lra_config *config, const lra_result *r, const
  * technique, and unstated settings get their values. */
 static void complete(lra_config *c)
 {
-    static const char *const unstated[] = {"augment",        "sets", "fraction",
-                                           "permute-labels", "from", "matched"};
+    static const char *const unstated[] = {"augment", "sets",    "fraction", "permute-labels",
+                                           "from",    "matched", "causal"};
     const lra_technique *x = lra_technique_find(lra_config_text_or(c, "techniques", NULL),
                                                 lra_config_text_or(c, "task", ""));
     char *first = lra_format("%.*s", x && x->settings ? (int)strcspn(x->settings, " ") : 0,

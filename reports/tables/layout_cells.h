@@ -2,8 +2,9 @@
  *
  * A result fills a cell if it has the settings of the cell; settings that no cell of any layout
  * states are free. Settings that a cell does not state have these values: techniques=none,
- * objective=classify, fraction=1, permute-labels=0, from=none, matched=none. If several
- * configurations fill a cell, the one with the best validation value is used. */
+ * objective=classify, fraction=1, permute-labels=0, from=none, matched=none, causal=0 (or the
+ * default of a model that is always causal). If several configurations fill a cell, the one with
+ * the best validation value is used. */
 #ifndef LRA_REPORTS_TABLES_LAYOUT_CELLS_H
 #define LRA_REPORTS_TABLES_LAYOUT_CELLS_H
 

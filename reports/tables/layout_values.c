@@ -75,6 +75,18 @@ static lra_estimate relative_speed(const lra_layout_view *v, int row, int column
     return (lra_estimate){seconds_per_step(first) / seconds_per_step(own), NAN, NAN};
 }
 
+/* Memory of a run, relative to the first row of the layout in the same column, for batches of the
+ * same size. */
+static lra_estimate relative_memory(const lra_layout_view *v, int row, int column)
+{
+    const lra_result_group *own = lra_layout_cell_at(v, row, column)->group,
+                           *first = lra_layout_cell_at(v, 0, column)->group;
+    if (!own || !first) return none;
+    const lra_result *a = own->run[0], *b = first->run[0];
+    if (!(a->training.memory > 0 && b->training.memory > 0) || a->batch != b->batch) return none;
+    return (lra_estimate){a->training.memory / b->training.memory, NAN, NAN};
+}
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 lra_estimate lra_layout_measured(const lra_layout_view *v, int row, int column)
@@ -83,7 +95,7 @@ lra_estimate lra_layout_measured(const lra_layout_view *v, int row, int column)
     const char *metric = v->layout->column[column].metric;
     if (!g) return none;
     if (strcmp(metric, "train_speed") == 0) return relative_speed(v, row, column);
-    if (strcmp(metric, "peak_memory") == 0) return none;
+    if (strcmp(metric, "peak_memory") == 0) return relative_memory(v, row, column);
     const lra_metric *m = lra_result_metric(g->run[0]);
     if (!is_metric(m, metric)) return other_metric(g, metric);
     lra_sample *sample = lra_results_sample(g->run, g->n);

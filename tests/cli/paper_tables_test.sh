@@ -24,6 +24,21 @@ expect 2 "unknown table 'las-T44'; did you mean 'las-T4'?" "$report" tables --ta
 expect 0 '' "$report" list
 for name in $("$probe" list experiments --json | tr '{' '\n' | sed -n 's/^"name":"\([^"]*\)".*/\1/p'); do says "^table  *$name "; done
 
+# The list of the papers, and their tables of settings.
+expect 0 '' "$report" list papers
+says '^  Table 4 *ablation of decay and smoothing$'
+says '^ *lra-probe sweep las-T4 && lra-report tables --table las-T4$'
+expect 0 '' "$report" list papers --json
+says '"print": "lra-report figures --figure spt-2"'
+expect 2 "'lra-report list paper'; expected" "$report" list paper
+expect 0 '' "$probe" list settings
+says '^loc-T5 .*Table 5'
+expect 0 '' "$probe" list settings loc-T5
+says '^embedding width  *256 '
+expect 0 '' "$probe" list settings loc-T6 --json
+expect 2 "unknown table of settings 'loc-T55'" "$probe" list settings loc-T55
+expect 2 "'lra-probe list settings loc-T5' prints it" "$report" tables --table loc-T5
+
 # Two cells of one table: techniques on and off.
 # shellcheck disable=SC2086
 "$probe" sweep loc-T3 $tiny --vary model=gmlp --vary techniques=locality,none >out 2>err || fail "loc-T3: $(cat err)"

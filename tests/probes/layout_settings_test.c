@@ -10,7 +10,9 @@
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"
 #include "probes/run/settings.h"
+#include "probes/run/settings_tables.h"
 #include "reports/tables/layout_cells.h"
+#include "tests/fixtures/golden.h"
 
 static const lra_option *const tables[] = {lra_job_options, NULL};
 static const lra_command command = {"layouts", "", "", "", NULL, 0, -1, tables};
@@ -147,6 +149,28 @@ TEST(cells_are_runs_of_small_presets)
     for (int i = 0; lra_layout_at(i); i++) check_layout(lra_layout_at(i), "small");
 }
 
+/* ---- tables of settings ------------------------------------------------------------------ */
+
+TEST(settings_tables)
+{
+    lra_text all = {0};
+    const char *name, *title;
+    for (int i = 0; (name = lra_settings_table_at(i, &title)) != NULL; i++) {
+        lra_err e = {{0}};
+        lra_table *t = lra_settings_table(name, &e);
+        NOT_NULL(t);
+        char *text = NULL;
+        size_t size;
+        FILE *f = open_memstream(&text, &size);
+        OK(lra_table_print(t, "text", f, &e));
+        fclose(f);
+        lra_text_add(&all, "%s\n%s\n", name, text);
+        lra_free(text);
+        lra_table_free(t);
+    }
+    check_golden("settings-tables.txt", all.s);
+}
+
 /* ---- the plan -------------------------------------------------------------------------------- */
 
 /* Number of combinations of a layout with these options. */
@@ -180,4 +204,5 @@ TEST(plans_of_experiments)
     assert_int_equal(count("loc-T1", "kernel=3", 0, NULL), 5);
     /* S4, Transformer: from scratch, pretraining, fine-tuning, control */
     assert_int_equal(count("spt-T3", "task=scifar", 0, NULL), 8);
+    assert_int_equal(count("spt-fig2", NULL, 0, NULL), 36); /* 24 cells, 12 pretraining runs */
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "reports/papers/items.h"
 #include "reports/papers/layout.h"
 #include "reports/results/published.h"
 #include "reports/tables/layout_table.h"
@@ -142,6 +143,63 @@ TEST(words_with_conditions)
     lra_config_free(c);
     assert_null(lra_layout_settings(&l, 0, 1, NULL, &why));
     assert_string_equal(why, "why");
+}
+
+/* ---- the list of the papers --------------------------------------------------------------- */
+
+static bool is_figure(const char *name)
+{
+    static const lra_report_figure *const figures[] = {
+#define LRA_FIGURE(name) &lra_figure_##name,
+#include "reports/figures.def"
+#undef LRA_FIGURE
+    };
+    size_t n = sizeof figures / sizeof *figures, i = 0;
+    while (i < n && strcmp(figures[i]->name, name) != 0) i++;
+    return i < n;
+}
+
+static bool is_table(const char *name)
+{
+    static const lra_report_table *const tables[] = {
+#define LRA_TABLE(name) &lra_table_##name,
+#include "reports/tables.def"
+#undef LRA_TABLE
+    };
+    size_t n = sizeof tables / sizeof *tables, i = 0;
+    while (i < n && strcmp(tables[i]->name, name) != 0) i++;
+    return i < n || lra_layout_find(name);
+}
+
+/* True if the text starts with the prefix; then *rest is the text after it. */
+static bool starts(const char *text, const char *prefix, const char **rest)
+{
+    size_t n = strlen(prefix);
+    *rest = text ? text + n : NULL;
+    return text && strncmp(text, prefix, n) == 0;
+}
+
+/* The commands of the list name sweeps, tables and figures that exist; the list has every
+ * layout. */
+TEST(items_of_the_papers)
+{
+    const lra_paper_item *x;
+    const char *name;
+    for (int i = 0; (x = lra_paper_item_at(i)) != NULL; i++) {
+        if (starts(x->train, "lra-probe sweep ", &name) && !lra_layout_find(name))
+            fail_msg("%s: no sweep", x->train);
+        if (starts(x->print, "lra-report tables --table ", &name) && !is_table(name))
+            fail_msg("%s: no table", x->print);
+        if (starts(x->print, "lra-report figures --figure ", &name) && !is_figure(name))
+            fail_msg("%s: no figure", x->print);
+    }
+    for (int k = 0; lra_layout_at(k); k++) {
+        bool found = false;
+        for (int i = 0; (x = lra_paper_item_at(i)) != NULL && !found; i++)
+            found = starts(x->print, "lra-report tables --table ", &name) &&
+                    strcmp(name, lra_layout_at(k)->id) == 0;
+        if (!found) fail_msg("%s is not in the list of the papers", lra_layout_at(k)->id);
+    }
 }
 
 /* ---- print ----------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@ typedef struct {
     double seconds; /* duration of the training, summed over all sessions of a resumed run */
     /* floating-point operations of an optimiser step on the longest length bucket */
     double step_flops;
+    double memory;  /* bytes of parameters and largest workspace; 0: not recorded */
     double padding; /* share of padding among the positions of all training batches, 0 to 1 */
 } lra_training;
 
