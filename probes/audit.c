@@ -315,6 +315,8 @@ static const char *refused(const void *check, const char *part)
     return lra_check_allows(check, part) ? NULL : "a check of the model failed";
 }
 
+enum { MOST_OTHERS = 4 };
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static int print_table(const lra_options *o, const lra_report_table *table, lra_probe_result *r,
@@ -350,6 +352,23 @@ static int measure_maps(const lra_model_run *run, const char *folder, int part, 
     return rc;
 }
 
+/* Writes the requested parts of audit_maps.h with the reasons why they are undefined (NULL: none),
+ * as lra_influence.other_parts. */
+static void find_other_parts(const lra_options *o, lra_responder *model, const lra_check *check,
+                             const char *to[2 * MOST_OTHERS + 1])
+{
+    const lra_subject s = {.model = model};
+    const lra_audit_maps m = {
+        .options = o, .subject = &s, .refused = check ? refused : NULL, .context = check};
+    int n = 0;
+    for (int i = 0; lra_audit_maps_part(i) && i < MOST_OTHERS; i++) {
+        if (!lra_audit_maps_wants(o, i)) continue;
+        to[n++] = lra_audit_maps_part(i);
+        to[n++] = lra_audit_maps_undefined(&m, i);
+    }
+    to[n] = NULL;
+}
+
 /* Measures the parts. plan: makes the requests, writes nothing. Nullable: check (the model was not
  * checked) */
 static int measure(const lra_options *o, const lra_dataset *d, lra_responder *model, bool plan,
@@ -358,8 +377,10 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
     const char *given = lra_option_text(o, "name");
     if (!given) given = model->facts.model ? model->facts.model : "model";
     char *name = lra_model_run_name(given), *folder = NULL;
+    const char *others[2 * MOST_OTHERS + 1];
     lra_model_checks rows = {0};
     if (check && !plan) rows = lra_check_rows(check);
+    find_other_parts(o, model, check, others);
     const lra_model_run run = {.model = model,
                                .data = d,
                                .name = name,
@@ -372,6 +393,7 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
                                .refused = check && !plan ? refused : NULL,
                                .context = check,
                                .checks = rows.n ? &rows : NULL,
+                               .other_parts = others,
                                .options = o,
                                .into = lra_option_text(o, "into")};
     lra_probe_result *out = NULL;

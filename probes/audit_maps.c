@@ -51,8 +51,7 @@ bool lra_audit_maps_others(const lra_options *o)
     return !list;
 }
 
-/* Reason why a part is undefined for the model; NULL: it is defined. */
-static const char *undefined(const lra_audit_maps *m, int part)
+const char *lra_audit_maps_undefined(const lra_audit_maps *m, int part)
 {
     const lra_responder *r = m->subject->model;
     const char *why = m->refused ? m->refused(m->context, parts[part]) : NULL;
@@ -204,7 +203,7 @@ int lra_audit_maps_plan(const lra_audit_maps *m, int part, lra_err *e)
                             .run = none,
                             .config = none};
     bool file = part == KERNELS && lra_option_text(m->options, "kernels-file");
-    if (undefined(m, part) || file) return 0;
+    if (lra_audit_maps_undefined(m, part) || file) return 0;
     lra_probe_result *r = lra_probe_result_new(parts[part], &run, &(lra_origin){0});
     int rc = part == ATTENTION ? lra_attention_of_model(m->subject, examples_of(m), r, e)
                                : measure_kernels(m, r, e);
@@ -234,7 +233,7 @@ static bool alone(const lra_audit_maps *m)
 
 int lra_audit_maps_measure(const lra_audit_maps *m, int part, lra_probe_result **out, lra_err *e)
 {
-    const char *why = undefined(m, part);
+    const char *why = lra_audit_maps_undefined(m, part);
     *out = NULL;
     if (why) {
         if (alone(m)) return lra_fail_usage(e, "part '%s' is undefined: %s", parts[part], why);

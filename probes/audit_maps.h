@@ -23,6 +23,8 @@ const char *lra_audit_maps_part(int i);
 bool lra_audit_maps_wants(const lra_options *o, int part);
 /* True if the command measures parts of lra-probe influence: --parts is missing, or names one. */
 bool lra_audit_maps_others(const lra_options *o);
+/* Reason why part i is undefined for the model; NULL: it is defined. */
+const char *lra_audit_maps_undefined(const lra_audit_maps *m, int part);
 /* Measures part i, unless the folder has the same measurements, and writes FOLDER/PART.h5. *out:
  * the measurements, which the caller frees, or NULL if the part is undefined for this model; then,
  * if --parts names nothing else, fails with the reason. */

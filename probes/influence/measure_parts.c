@@ -280,6 +280,8 @@ int lra_influence_measure(lra_influence *p, bool optional, lra_err *e)
     lra_probe_result_free(old);
     for (int i = 0; i < n; i++)
         lra_probe_result_leave_out(p->out, list[i].is->name, list[i].undefined);
+    for (const char *const *at = p->other_parts; at && *at; at += 2)
+        lra_probe_result_leave_out(p->out, at[0], at[1]);
     int rc = check_defined(p, optional, n, list, e);
     double all = rc == 0 ? print_cost(p, n, list) : 0;
     bool dry = lra_option_flag(o, "dry-run") && !p->unsaved; /* a plan counts all requests */

@@ -123,6 +123,7 @@ int lra_model_run_measure(const lra_model_run *m, lra_probe_result **out, char *
     p.subject.sample_seed = m->sample_seed;
     p.unsaved = m->unsaved;
     p.refused = m->refused, p.refused_context = m->context, p.checks = m->checks;
+    p.other_parts = m->other_parts;
     lra_result *r = lra_subject_result(&p.subject, name, e);
     *out = NULL, *folder = NULL;
     if (r && m->into) {

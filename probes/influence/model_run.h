@@ -21,6 +21,7 @@ typedef struct {
     const char *(*refused)(const void *context, const char *part);
     const void *context;
     const lra_model_checks *checks; /* check table of the model, for the files. Nullable */
+    const char *const *other_parts; /* lra_influence.other_parts. Nullable */
     bool unsaved;                   /* true: no file is written; for the plan of an audit */
     const lra_options *options;     /* options of the command, including those of measure_parts.h */
     /* Folder of a finished run of this model (lra-probe fit) whose identity and folder the

@@ -34,9 +34,12 @@ typedef struct {
     const char *(*refused)(const void *context, const char *part);
     const void *refused_context;
     const lra_model_checks *checks; /* checks of an external model, for the file. Nullable */
-    json_t *planned;                /* receives the plan of each model. Nullable */
-    const char *folder, *to;        /* folders of an earlier influence.h5, and of the new one */
-    bool unsaved;                   /* true: no file is read or written; for the plan of an audit */
+    /* Pairs of a name and a reason (NULL: none) of requested parts with files of their own, for the
+     * list of parts that are left out; ends with NULL. Nullable */
+    const char *const *other_parts;
+    json_t *planned;         /* receives the plan of each model. Nullable */
+    const char *folder, *to; /* folders of an earlier influence.h5, and of the new one */
+    bool unsaved;            /* true: no file is read or written; for the plan of an audit */
     lra_steps steps;
     lra_probe_result *out; /* result to which the measured units are added */
 } lra_influence;

@@ -6,6 +6,26 @@
 #include "reports/html/facts.h"
 #include "reports/results/load_files.h"
 
+/* True if a file states why it has no part of this name. */
+static bool is_told(const lra_page *p, const char *part)
+{
+    size_t size = strlen(part);
+    for (int i = 0; i < p->all->n_probes; i++)
+        for (const char *at = p->all->probes[i]->left_out; at && *at; at = strchr(at, '\n')) {
+            at += *at == '\n';
+            if (strncmp(at, part, size) == 0 && at[size] == ':') return true;
+        }
+    return false;
+}
+
+/* Command that makes the results of a section. The caller frees it. */
+static char *command_of(const lra_page *p, const lra_page_section *s)
+{
+    bool part = s == &lra_section_attention || s == &lra_section_kernels;
+    return part && lra_page_is_audit(p) ? lra_format("lra-probe audit --parts %s", s->id)
+                                        : lra_copy_text(s->command);
+}
+
 /* Adds the kinds of results that no file holds, with the command that makes them. */
 static void add_missing_kinds(lra_page *p)
 {
@@ -16,9 +36,11 @@ static void add_missing_kinds(lra_page *p)
         if (!s->command || made->n != 0) continue;
         for (int k = 0; k < p->all->n; k++)
             any = any || strcmp(p->all->list[k]->task, "listops") == 0;
-        if (listops && !any) continue;
+        if ((listops && !any) || is_told(p, s->id)) continue;
+        char *command = command_of(p, s);
         char *why = lra_format("no results of this kind in the given folders; '%s' makes them",
-                               s->command);
+                               command);
+        lra_free(command);
         lra_page_leave_out(p, s->title, why);
         lra_free(why);
     }

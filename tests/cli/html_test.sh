@@ -74,6 +74,14 @@ expect 0 '' "$report" html a --out audit.html
 page audit.html
 has audit.html '<li><b>Part heads of net--1- on file:rows</b>: it needs the graphs of a built-in model'
 grep -q 'Part keep\|Part jacobian' audit.html && complain "a measured part is left out"
+has audit.html "<b>Kernels</b>: no results of this kind in the given folders; &#39;lra-probe audit --parts kernels&#39; makes them"
+"$probe" audit --task file --data-dir rows.jsonl --tokens x --label label --out q --name plain --parts position,attention,kernels \
+    --examples 8 -- "$LRA_BUILD/tests/stub_model" no-maps >out 2>err || fail "audit: $(cat err)"
+expect 0 '' "$report" html q --out q.html
+page q.html
+has q.html '<li><b>Part attention of plain on file:rows</b>: the model gives no attention matrices'
+has q.html '<li><b>Part kernels of plain on file:rows</b>: the model gives no kernels, and there is no --kernels-file'
+grep -q '<b>Attention</b>: no results' q.html && complain "attention is left out twice"
 
 # Where the page goes: stdout, over an older page, not over anything else.
 expect 0 '' "$report" html o --model s4d --out -
