@@ -38,13 +38,15 @@ done
 expect 0 '' "$probe" audit $data $parts --json --out memory --results memory
 cmp -s live.json out || complain "results differ after out_of_memory"
 
-# Attention and kernels: the numbers of heads are asked first, the matrices in the next round; with the initial weights.
-maps="--parts attention,kernels,position --examples 6"
-expect 0 '' "$probe" audit $data $maps --out mlive -- "$model"
+# Attention and kernels: the numbers of heads are asked first, the matrices in the next round; with the initial weights. Parts of
+# models that name layers, accept distance limits and compute outputs from features.
+maps="--parts attention,kernels,layers,cut,context --examples 6"
+has_all="layers limits head window"
+expect 0 '' "$probe" audit $data $maps --out mlive -- "$model" $has_all
 for round in 1 2 3; do
     expect 0 '' "$probe" audit $data $maps --out maps --plan maps
     [ $round -eq 1 ] || ! grep -q 'new: 0 ' out || complain "round $round has no request"
-    expect 0 '' "$probe" audit --answer maps -- "$model"
+    expect 0 '' "$probe" audit --answer maps -- "$model" $has_all
 done
 expect 0 '' "$probe" audit $data $maps --out maps --plan maps
 says 'without an answer: 0, new: 0 '
