@@ -103,6 +103,8 @@ class Server:
             ops["features"] = self.features
             if "vjp" not in m.missing:
                 ops["vjp"] = self.vjp
+            if m.head_works:
+                ops["head"] = self.head
         if "attn" not in m.missing:
             ops["attn"] = self.attn
         if m.next_token:
@@ -170,6 +172,8 @@ class Server:
             facts["attn_rows"] = "any" if m.renormalise else "1"
         if "kernels" not in m.missing:
             facts["kernel_layers"] = " ".join(m.kernel_layers)
+        if len(m.layers) > 1 and not {"features", "vjp"} & set(m.missing):
+            facts["feature_layers"] = " ".join(m.layers)
         if self.width:
             facts["width"] = self.width
         if m.next_token:
@@ -227,6 +231,14 @@ class Server:
         if keep is not None and not keep.all():
             raise Unsupported("features with hidden positions")
         return {"features": self.model_for(meta).features(x, length, meta.get("layer", ""))}
+
+    def head(self, meta: Meta, tensors: Tensors) -> Tensors:
+        x, length, _ = self.inputs(tensors)
+        features = tensors.get("features")
+        if features is None or features.ndim != 3 or features.shape[:2] != x.shape[:2]:
+            found = None if features is None else features.shape
+            raise BadRequest(f"features {found} for inputs {x.shape}; expected (B,T,D)")
+        return {"logits": self.model_for(meta).head(x, length, features)}
 
     def vjp(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, _ = self.inputs(tensors)
