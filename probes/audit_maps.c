@@ -115,14 +115,23 @@ static int extract_of_file(const char *path, lra_extract *f, lra_err *e)
 
 /* ---- a part ---------------------------------------------------------------------------------- */
 
-/* Number of examples for attention: --examples, or the default, within the share of --budget. */
-static int64_t examples_of(const lra_audit_maps *m)
+/* Number of examples for attention: --examples, or the default, within the share of --budget.
+ * *passes: their cost. */
+static int64_t examples_and_cost(const lra_audit_maps *m, double *passes)
 {
-    int64_t n = lra_option_int(m->options, "examples");
+    int64_t n = lra_option_int(m->options, "examples"), rows = lra_subject_test_rows(m->subject);
     double budget = budget_share * (double)lra_option_int(m->options, "budget");
     if (n == 0) n = EXAMPLES;
-    while (budget > 0 && n > 1 && lra_attention_of_model_passes(m->subject, n) > budget) n--;
-    return n;
+    for (;; n--) {
+        *passes = lra_attention_of_model_passes(m->subject, n < rows ? n : rows);
+        if (budget == 0 || n == 1 || *passes <= budget) return n;
+    }
+}
+
+static int64_t examples_of(const lra_audit_maps *m)
+{
+    double passes;
+    return examples_and_cost(m, &passes);
 }
 
 /* Settings on which the measurements of a part depend, as text. */
@@ -215,10 +224,11 @@ int lra_audit_maps_plan(const lra_audit_maps *m, int part, lra_err *e)
 static void tell(const lra_audit_maps *m, int part, bool there)
 {
     const char *measured = there ? " (measured)" : "";
+    double passes = 0;
+    int64_t examples = part == ATTENTION ? examples_and_cost(m, &passes) : 0;
     if (part == ATTENTION)
         lra_note("  %-12s %10.0f passes, %lld examples%s  distances, sinks and kinds of heads",
-                 parts[part], lra_attention_of_model_passes(m->subject, examples_of(m)),
-                 (long long)examples_of(m), measured);
+                 parts[part], passes, (long long)examples, measured);
     else
         lra_note("  %-12s %10.0f passes%s  reach and decay of convolution kernels", parts[part], 0.,
                  measured);

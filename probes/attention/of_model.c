@@ -62,12 +62,9 @@ int lra_attention_of_model(const lra_subject *s, int64_t sample, lra_probe_resul
     return rc;
 }
 
-double lra_attention_of_model_passes(const lra_subject *s, int64_t sample)
+double lra_attention_of_model_passes(const lra_subject *s, int64_t n)
 {
-    int64_t test = lra_subject_test_rows(s);
-    int64_t n = sample == 0 || sample > test ? test : sample;
-    /* one pass each over n examples for distances, sinks and complete maps; a shorter one for
-     * rollout */
+    /* distances, sinks, complete maps, rollout */
     double passes = 3 * (double)n + (double)(n < ROLLED_OUT ? n : ROLLED_OUT);
     return lra_responder_answers(s->model, LRA_ANSWERS_RESET) ? 2 * passes : passes;
 }

@@ -18,8 +18,8 @@ int lra_rollout_of_model(const lra_subject *s, const lra_map_layers *layers, int
 
 /* Adds all units to r, with the initial weights as null values if the model answers reset(). */
 int lra_attention_of_model(const lra_subject *s, int64_t sample, lra_probe_result *r, lra_err *e);
-/* Cost of the requests, in passes of one example through the model. */
-double lra_attention_of_model_passes(const lra_subject *s, int64_t sample);
+/* Cost of the requests for n examples, in passes of one example through the model. */
+double lra_attention_of_model_passes(const lra_subject *s, int64_t n);
 
 /* True if sequence s of a batch belongs to the sample. */
 static inline bool lra_model_counts(const lra_request *q, const lra_batch *b, int64_t s)
