@@ -256,6 +256,7 @@ int lra_audit_maps_measure(const lra_audit_maps *m, int part, lra_probe_result *
     tell(m, part, old != NULL);
     if (old) {
         *out = old;
+        lra_note("unchanged: %s", path);
     } else if (!lra_option_flag(m->options, "dry-run")) {
         char *file = lra_format("%s/lock", m->folder);
         int lock = lra_lock_wait(file, e);

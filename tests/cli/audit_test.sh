@@ -45,6 +45,10 @@ expect 0 'unchanged: ' "$probe" audit $data --name later --parts position --exam
 expect 0 '' "$report" tables o/runs/file-user.later-* --table checks
 says '^deterministic  *passed'
 rm -r o/runs/file-user.later-*
+# A part with a file of its own: the message names the file, also if nothing is measured again.
+expect 0 'wrote o/runs/file-user.own-.*/kernels.h5' "$probe" audit $data --name own --parts kernels -- "$model"
+expect 0 'unchanged: o/runs/file-user.own-.*/kernels.h5' "$probe" audit $data --name own --parts kernels -- "$model"
+rm -r o/runs/file-user.own-*
 # Equal weights within the declared window of the attention are uniform weights; weights outside of it are an error.
 expect 0 '' "$probe" audit $data --name window --parts attention --examples 8 -- "$model" window
 says 'layer0.head0\|conv.head0'
