@@ -255,6 +255,7 @@ int lra_audit_maps_measure(const lra_audit_maps *m, int part, lra_probe_result *
     int rc = 0;
     tell(m, part, old != NULL);
     if (old) {
+        lra_note("unchanged: %s", path);
         *out = old;
         lra_note("unchanged: %s", path);
     } else if (!lra_option_flag(m->options, "dry-run")) {

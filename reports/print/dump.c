@@ -97,14 +97,11 @@ static json_t *json_origin(const lra_origin *o)
     json_t *all = json_object();
     char *text;
     for (int i = 0;; i++) {
-        const char *name = lra_origin_line(o, i, &text);
-        if (!name) return all;
-        char *key = lra_copy_text(name), *blank = strchr(key, ' ');
-        if (blank) *blank = '_';
+        if (!lra_origin_line(o, i, &text)) return all;
+        const char *key = lra_origin_key(i);
         json_object_set_new(all, key,
                             text && strcmp(key, "threads") == 0 ? json_integer(o->threads)
                                                                 : lra_dump_text(text));
-        lra_free(key);
         lra_free(text);
     }
 }

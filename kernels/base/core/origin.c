@@ -185,9 +185,16 @@ int lra_origin_read(lra_h5 *f, lra_origin *o, lra_err *e)
 
 /* ---- people ---------------------------------------------------------------------------------- */
 
+enum { THREADS = 3 }; /* line number of `threads`, directly after the line of `level` */
+
+const char *lra_origin_key(int i)
+{
+    if (i == THREADS) return "threads";
+    return texts[i > THREADS ? i - 1 : i].name;
+}
+
 const char *lra_origin_line(const lra_origin *o, int i, char **text)
 {
-    enum { THREADS = 3 }; /* line number of `threads`, directly after the line of `level` */
     *text = NULL;
     if (i == THREADS) {
         if (o->threads) *text = lra_format("%" PRId64, o->threads);

@@ -45,6 +45,8 @@ int lra_origin_read(lra_h5 *f, lra_origin *o, lra_err *e);
 /* The i-th line for people: returns its name, and sets *text to its text (the caller frees it;
  * NULL: not recorded). Returns NULL after the last line. */
 const char *lra_origin_line(const lra_origin *o, int i, char **text);
+/* Name of this line in files and JSON, such as "level" for the line "instruction level". */
+const char *lra_origin_key(int i);
 
 /* Time as text: "2026-05-04T12:30:00Z". Returns buf. */
 char *lra_date_text(char buf[32], time_t t);
