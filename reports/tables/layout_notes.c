@@ -1,6 +1,8 @@
 /* Adds the notes below the table of a layout (layout_notes.h). */
 #include "reports/tables/layout_notes.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
@@ -108,6 +110,47 @@ static void add_deviations(lra_table *t, const lra_layout_view *v)
             others);
 }
 
+/* Writes a number with commas between thousands. Returns text. */
+static const char *thousands(int64_t n, char text[32])
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRId64, n), to = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) text[to++] = ',';
+        text[to++] = digits[i];
+    }
+    text[to] = 0;
+    return text;
+}
+
+/* Adds the number of parameters of each measured row, and the test data of each measured column. */
+static void add_sizes(lra_table *t, const lra_layout_view *v)
+{
+    const lra_layout *l = v->layout;
+    char least_text[32], most_text[32];
+    for (int r = 0; r < l->n_rows; r++) {
+        int64_t least = 0, most = 0;
+        for (int c = 0; c < l->n_columns; c++) {
+            const lra_result_group *g = lra_layout_cell_at(v, r, c)->group;
+            int64_t n = g ? g->run[0]->training.parameters : 0;
+            if (n > 0 && (least == 0 || n < least)) least = n;
+            if (n > most) most = n;
+        }
+        thousands(least, least_text), thousands(most, most_text);
+        if (most > 0)
+            lra_table_note(t, "size\t%s: %s%s%s parameters", l->row[r].label, least_text,
+                           least < most ? " to " : "", least < most ? most_text : "");
+    }
+    for (int c = 0; c < l->n_columns; c++) {
+        const lra_result_group *g = NULL;
+        for (int r = 0; r < l->n_rows && !g; r++) g = lra_layout_cell_at(v, r, c)->group;
+        if (!g) continue;
+        thousands(g->run[0]->n, least_text), thousands(g->run[0]->max_length, most_text);
+        lra_table_note(t, "data\t%s: %s test rows of at most %s tokens", l->column[c].head,
+                       least_text, most_text);
+    }
+}
+
 static void add_preset(lra_table *t, const lra_layout_view *v)
 {
     if (!*v->preset || strcmp(v->preset, "paper") == 0) return;
@@ -124,6 +167,7 @@ void lra_layout_notes(lra_table *t, const lra_layout_view *v)
     add_untrained(t, l);
     add_missing(t, v);
     add_preset(t, v);
+    add_sizes(t, v);
     add_deviations(t, v);
     if (*v->preset) lra_table_note_ci(t);
 }

@@ -196,7 +196,7 @@ static lra_table *records(const lra_report_input *in, lra_table *const *list, in
     lra_table_keys(t, key);
     for (int i = 0; i < n_views; i++)
         for (int r = 0; r < l->n_rows; r++)
-            for (int c = 0; c < l->n_columns + has_average(l); c++) add_record(t, &views[i], r, c);
+            for (int k = 0; k < columns_of(l); k++) add_record(t, &views[i], r, column_at(l, k));
     lra_table_fact_text(t, "paper", lra_layout_paper(l->paper));
     lra_layout_views_free(views, n_views);
     return t;

@@ -210,7 +210,11 @@ static void print_layout(const lra_layout *l, const char *format, FILE *f)
     lra_err e = {{0}};
     lra_report_table table = lra_layout_table(l);
     lra_report_input in = {.layout = l};
-    OK(lra_report_print(&table, f, &in, format, &e));
+    lra_table **tables;
+    int n = lra_report_make(&table, &in, format, &tables, &e);
+    assert_int_equal(n, 1);
+    OK(lra_tables_print_wide(tables, n, format, 0, f, &e));
+    lra_tables_free(tables, n);
 }
 
 /* Contents of a file, which is closed. */
