@@ -139,8 +139,8 @@ typedef struct {
     uint64_t batch[EPOCHS][MOST];
 } hashes;
 
-/* Hashes all batches; the order depends on the number of threads: one thread, forward; with a
- * helper, epochs in another order; backward, a new loader for each epoch. */
+/* Hashes all batches of all epochs. way: 0: one thread, in order; 1: with a helper thread, epochs
+ * in another order; 2: also batches in reverse order, with a new loader for each epoch. */
 static void hash_all(lra_loader_spec s, int way, hashes *out)
 {
     static const int order[WAYS][EPOCHS] = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}};

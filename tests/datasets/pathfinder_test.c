@@ -68,7 +68,7 @@ TEST(paddles_are_those_of_the_reference)
     compare_table(256, 3);
 }
 
-/* Number of orientations that may start a path, without the reference file. */
+/* The number of orientations in which a path may start, compared with known numbers. */
 TEST(border_rule)
 {
     static const int expected[][3] = {

@@ -68,7 +68,8 @@ TEST(accuracy_by_chunk)
 {
     add_chunks();
     char *data, *script = draw(&lra_figure_las_fig5, &data);
-    /* mean over seeds at log2 8; without chunks at log2 of the length */
+    /* x is log2 of the chunk length, 8 tokens, or without chunks of the input length; y is the mean
+     * over seeds */
     assert_non_null(strstr(data, "\n3 41.000000 "));
     assert_non_null(strstr(data, "\n10 60.000000 "));
     assert_null(strstr(data, " 20.000000 "));

@@ -1,5 +1,5 @@
 /* The checks of an external model are stored with its measurements: what is written is read, files
- * checks have none, and the table lists them. */
+ * of models that were not checked have none, and the table lists them. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
