@@ -1,6 +1,7 @@
 /* lra-probe fit: trains an external model by the reference protocol, together with a program that
  * has the model (ll.fit of the Python package). --batches writes the batches and settings with
- * which 'lra-probe train' would train a built-in model; --import writes the result of the training
+ * which 'lra-probe train' would train a built-in model; --inputs writes the inputs of an epoch if
+ * they change from epoch to epoch; --import writes the result of the training
  * as a run, which tables, ladders and figures read like any other. */
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,11 @@ static const lra_option own[] = {
      .arg = "FILE",
      .help = "write row indices and padded lengths of all batches, learning rates and settings to "
              "FILE (safetensors)"},
+    {.name = "inputs",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FILE",
+     .help = "write the augmented inputs of the training batches of --epoch to FILE (safetensors)"},
+    LRA_COUNT_OPTION("epoch", "0", 0, 1e9, "with --inputs: epoch, counted from 0"),
     {.name = "import",
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
@@ -55,7 +61,7 @@ static const lra_command command = {
     .program = "lra-probe fit",
     .summary = "Trains an external model by the reference protocol; used by ll.fit of Python.\n"
                "Learning rate and weight decay are those that the preset gives to --model.",
-    .usage = "--batches FILE | --import FILE",
+    .usage = "--batches FILE | --inputs FILE | --import FILE",
     .examples = "  lra-probe fit --task listops --name net --seed 1 --batches batches.safetensors\n"
                 "  lra-probe fit --task listops --name net --seed 1 --import trained.safetensors",
     .min_args = 0,
@@ -72,8 +78,10 @@ static int check_hash(const char *option, const char *text, lra_err *e)
 
 static int check_options(const lra_options *o, lra_err *e)
 {
-    if (!lra_option_text(o, "batches") == !lra_option_text(o, "import"))
-        return lra_fail_usage(e, "expected one of --batches FILE and --import FILE");
+    int files = !!lra_option_text(o, "batches") + !!lra_option_text(o, "inputs") +
+                !!lra_option_text(o, "import");
+    if (files != 1)
+        return lra_fail_usage(e, "expected one of --batches FILE, --inputs FILE and --import FILE");
     if (lra_option_flag(o, "rung") && lra_option_int(o, "reach") < 1)
         return lra_fail_usage(e, "--rung needs --reach N of at least 1");
     int rc = check_hash("source", lra_option_text(o, "source"), e);
@@ -102,11 +110,14 @@ static int fit(const lra_options *o, lra_err *e)
                                  .reach = lra_option_int(o, "reach"),
                                  .rung = lra_option_flag(o, "rung"),
                                  .seed = (uint64_t)lra_option_int(o, "seed")};
-    const char *batches = lra_option_text(o, "batches"), *import = lra_option_text(o, "import");
+    const char *batches = lra_option_text(o, "batches"), *import = lra_option_text(o, "import"),
+               *inputs = lra_option_text(o, "inputs");
     if (rc == 0) rc = lra_job_open(&job, o, e);
     if (rc == 0) rc = lra_job_load_data(&job, e);
     if (rc == 0) rc = lra_fit_check(&job, e);
     if (rc == 0 && batches) rc = lra_fit_write_batches(&job, &model, batches, e);
+    if (rc == 0 && inputs)
+        rc = lra_fit_write_inputs(&job, &model, lra_option_int(o, "epoch"), inputs, e);
     if (rc == 0 && import) rc = lra_fit_import(&job, &model, import, &path, e);
     if (rc == 0 && import) rc = print_result(path, e);
     lra_free(path);

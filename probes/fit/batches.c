@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "datasets/loader/batch.h"
+#include "datasets/loader/chance.h"
 #include "datasets/prepare.h"
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
@@ -57,11 +58,16 @@ char *lra_fit_folder(const lra_job *job, const lra_fit_model *m)
     return lra_format("%s/runs/%s-user.%s-%s", job->out, lra_task_id(job->task), m->name, hash);
 }
 
+bool lra_fit_inputs_change(const lra_job *job)
+{
+    return lra_config_int(job->train_config, "augment") || job->task->data.fresh;
+}
+
 int lra_fit_check(const lra_job *job, lra_err *e)
 {
     lra_goal goal = job->task->goal;
     const lra_config *c = job->train_config;
-    if (goal != LRA_GOAL_CLASS && goal != LRA_GOAL_VALUE)
+    if (goal != LRA_GOAL_CLASS && goal != LRA_GOAL_PAIR && goal != LRA_GOAL_VALUE)
         return lra_fail_usage(e,
                               "task '%s' has no single answer for each row; 'fit' trains models "
                               "on rows with one class or one list of numbers",
@@ -69,9 +75,6 @@ int lra_fit_check(const lra_job *job, lra_err *e)
     if (job->objective != &lra_objective_classify)
         return lra_fail_usage(e, "objective '%s' is not available to 'fit'; expected 'classify'",
                               job->objective->name);
-    if (lra_config_int(c, "augment") || job->task->data.fresh)
-        return lra_fail_usage(e, "the training rows are augmented, which 'fit' cannot do; "
-                                 "--set augment=0");
     if (lra_config_int(c, "permute-labels"))
         return lra_fail_usage(e, "'permute-labels' is not available to 'fit'");
     if (lra_config_int(c, "accumulate") > 1)
@@ -81,7 +84,7 @@ int lra_fit_check(const lra_job *job, lra_err *e)
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-enum { MOST = 8 };
+enum { MOST = 9 };
 
 typedef struct {
     int n;
@@ -146,6 +149,15 @@ static void add_sample(arrays *a, const lra_loader_spec *spec)
     lra_loader_free(l);
 }
 
+/* Adds the means of the targets of the training split, (targets). */
+static void add_means(arrays *a, const lra_dataset *d)
+{
+    int64_t n = d->task->n_targets;
+    double *mean = lra_alloc_array((size_t)n + 1, sizeof *mean);
+    for (int j = 0; j < n; j++) mean[j] = lra_dataset_mean_target(d, j);
+    add(a, "mean", LRA_DTYPE_F64, 1, &n, mean);
+}
+
 /* Adds the learning rate of each step, for a plateau factor of 1. */
 static void add_rates(arrays *a, const lra_schedule *s)
 {
@@ -173,7 +185,9 @@ static lra_config *metadata(const lra_job *job, const lra_fit_model *m, const lr
     }
     lra_config_set(c, "task", t->name);
     lra_config_set(c, "preset", job->preset);
-    lra_config_set(c, "goal", t->goal == LRA_GOAL_CLASS ? "class" : "value");
+    lra_config_set(c, "goal", t->goal == LRA_GOAL_VALUE ? "value" : "class");
+    lra_config_set_int(c, "towers", t->goal == LRA_GOAL_PAIR ? 2 : 1);
+    lra_config_set(c, "inputs", lra_fit_inputs_change(job) ? "epoch" : "rows");
     lra_config_set_int(c, "classes", t->n_classes);
     lra_config_set_int(c, "targets", t->n_targets);
     lra_config_set(c, "fingerprint", job->data->fingerprint);
@@ -222,6 +236,7 @@ static int fill(const lra_job *job, const lra_train_spec *spec, lra_schedule *sc
         lra_loader_free(l);
     }
     if (rc == 0) add_rates(a, schedule);
+    if (rc == 0 && job->task->goal == LRA_GOAL_VALUE) add_means(a, job->data);
     return rc;
 }
 

@@ -29,6 +29,11 @@ typedef struct {
     lra_result *out;
 } import;
 
+static bool has_classes(const import *m)
+{
+    return m->job->task->goal != LRA_GOAL_VALUE;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static const lra_ndarray *find(const import *m, const char *name, int64_t rows, int64_t columns,
@@ -148,7 +153,7 @@ static lra_sums row_sums(const import *m, const lra_sequences *split, int64_t ro
 {
     int64_t C = m->outputs;
     float mask[64], target[64];
-    if (m->job->task->goal == LRA_GOAL_CLASS) return lra_class_row(x, C, split->label[row]);
+    if (has_classes(m)) return lra_class_row(x, C, split->label[row]);
     lra_sums sum = {0};
     for (int64_t from = 0; from < C; from += 64) {
         int64_t n = C - from < 64 ? C - from : 64;
@@ -179,7 +184,7 @@ static int add_test(import *m, lra_err *e)
     out->chance = lra_objective_chance(job->objective, job->data, LRA_TEST_SPLIT);
     out->batch = lra_config_int(job->train_config, "batch");
     out->n = n;
-    if (job->task->goal == LRA_GOAL_CLASS) {
+    if (has_classes(m)) {
         out->n_classes = C, out->logits = x;
         out->label = copy_of(test->label, (size_t)n, sizeof *out->label);
         lra_add_baselines(job->data, out);
@@ -252,7 +257,7 @@ static int fill(import *m, lra_err *e)
                *given = lra_config_text_or(m->in.meta, "fingerprint", "");
     if (strcmp(given, data) != 0)
         return lra_fail(e, "'%s' was made with data %s, expected %s", m->file, given, data);
-    m->outputs = t->goal == LRA_GOAL_CLASS ? t->n_classes : t->n_targets;
+    m->outputs = has_classes(m) ? t->n_classes : t->n_targets;
     set_identity(m);
     set_origin(m);
     int rc = read_history(m, e);

@@ -9,7 +9,7 @@ import numpy as np
 
 import lra_locality as ll
 from lra_locality import frames, programs
-from lra_locality.fit import Plan
+from lra_locality.fit import Data, Plan
 from small_models import has
 
 SMALL = [
@@ -148,12 +148,89 @@ class Protocol(unittest.TestCase):
             (["--set", "accumulate=2"], "'accumulate' is not available"),
             (["--set", "permute-labels=1"], "'permute-labels' is not available"),
             (["--objective", "pretrain-masked"], "objective 'pretrain-masked' is not available"),
+            (["--epoch", "-1"], "--epoch"),
+            (["--inputs", self.path("i")], "expected one of --batches FILE, --inputs FILE and --import FILE"),
             (["--rung"], "--rung needs --reach"),
             (["--settings", "abc"], "expected 16 hex digits"),
         ):
             with self.assertRaises(programs.ProgramError) as caught:
                 self.plan(*words)
             self.assertIn(message, str(caught.exception))
+
+    def test_augmented_inputs(self):
+        """Inputs of an epoch: each image is one of the eight symmetries of its row, another one in the next epoch."""
+        settings = {"images": 80, "augment": 1, "batch": 16, "epochs": 2}
+        words = [w for k, v in settings.items() for w in ("--set", f"{k}={v}")]
+        self.words = ["fit", "--task", "pathfinder", "--preset", "quick", *words, "--out", self.out, "--name", "net"]
+        plan = self.plan()
+        plan.words = self.words
+        self.assertEqual(plan.meta["inputs"], "epoch")
+        data = Data(ll.task("pathfinder", out=self.out, images=80), plan)
+        side, found = int(data.rows.length**0.5), []
+        for epoch in (0, 1):
+            for i, (index, T) in enumerate(plan.batches("train", epoch)):
+                x, length, label = data.train_batch(epoch, i, index, T)
+                plain, length0, label0 = data.batch("train", index, T)
+                np.testing.assert_array_equal((length, label), (length0, label0))
+                for k, a, b in zip(index, x.reshape(-1, side, side), plain.reshape(-1, side, side)):
+                    turned = [np.rot90(v, s) for s in range(4) for v in (b, b.T)]
+                    same = [s for s in range(8) if np.array_equal(a, turned[s])]
+                    self.assertEqual(len(same), 1)
+                    found.append((epoch, k, same[0]))
+        each = np.bincount([s for _, _, s in found], minlength=8)
+        self.assertGreater(each.min(), 0)
+        by_row = {(e, k): s for e, k, s in found}
+        moved = [by_row[0, k] != s for e, k, s in found if e == 1 and (0, k) in by_row]
+        self.assertGreater(np.mean(moved), 0.5)
+        again = Data(data.rows, plan)
+        index, T = next(iter(plan.batches("train", 1)))
+        np.testing.assert_array_equal(again.train_batch(1, 0, index, T)[0], data.train_batch(1, 0, index, T)[0])
+
+    def pairs(self):
+        """A folder of the files of task retrieval with pairs of documents of different lengths."""
+        rng = np.random.default_rng(0)
+        folder = os.path.join(self.folder.name, "aan")
+        os.makedirs(folder, exist_ok=True)
+        for part, n in (("train", 96), ("eval", 32), ("test", 32)):
+            with open(os.path.join(folder, f"new_aan_pairs.{part}.tsv"), "w", encoding="utf-8") as f:
+                for i in range(n):
+                    words = ["".join(rng.choice(list("abcdef "), rng.integers(5, 40))) for _ in range(2)]
+                    f.write(f"{i % 2}.0\tA00-{i:04}\tB00-{i:04}\t{part}{i} {words[0]}\t{words[1]}{i}\n")
+        return folder
+
+    def test_pairs(self):
+        folder = self.pairs()
+        rows = ll.task("retrieval", data_dir=folder, out=self.out)
+        self.words = ["fit", "--task", "retrieval", "--data-dir", folder, "--out", self.out, "--name", "net"]
+        self.words += ["--set", "batch=8", "--set", "epochs=1"]
+        plan = self.plan()
+        self.assertEqual((plan.towers, plan.goal, plan.outputs), (2, "class", 2))
+        data = Data(rows, plan)
+        index, T = next(iter(plan.batches("train", 0)))
+        x, length, label = data.batch("train", index, T)
+        self.assertEqual((x.shape, length.shape, label.shape), ((8, 2, T), (8, 2), (8,)))
+        first = data.split["train"][index[0]]
+        for k, part in enumerate(np.split(rows.x[first], [rows.middle[first]])):
+            np.testing.assert_array_equal(x[0, k, : length[0, k]], part)
+            self.assertEqual(x[0, k, length[0, k] :].sum(), 0)
+        y = np.eye(2, dtype=np.float32)
+        arrays = {"history": np.tile([12, 1.5, 0.4, 1.6, 0.5, 1e-3, 1.0], (1, 1))}
+        for split, at in (("test", np.arange(32)), ("val", np.arange(32)), ("train", plan.arrays["sample"])):
+            arrays[f"{split}/output"] = y[rows.label[data.split[split][at]]]
+        meta = {"fingerprint": plan.meta["fingerprint"], "parameters": "10", "steps": "12", "skipped": "0"}
+        frames.save(self.path("t.safetensors"), arrays, {**meta, "best_epoch": "1", "seconds": "2"})
+        said = programs.run([*self.words, "--import", self.path("t.safetensors")]).stdout
+        self.assertIn("accuracy 100.00 %", said)
+
+    def test_means_of_targets(self):
+        rng = np.random.default_rng(0)
+        x, y = rng.integers(1, 9, (200, 12)), rng.normal(5, 1, 200)
+        rows = ll.rows({"tokens": x, "label": y}, tokens="tokens", label="label", vocab=9)
+        path = self.path("own.jsonl")
+        self.words = ["fit", *rows.save(path), "--out", self.out, "--name", "net"]
+        plan = self.plan()
+        self.assertEqual((plan.goal, len(plan.arrays["mean"])), ("value", 1))
+        np.testing.assert_allclose(plan.arrays["mean"][0], rows.label[rows.index("train")].mean(), rtol=1e-6)
 
     def test_a_ladder_of_imported_runs(self):
         folders = []
@@ -242,6 +319,74 @@ class Training(unittest.TestCase):
             found = [h["train_loss"] for h in self.history(runs[0].folder)]
             self.assertEqual(len(found), len(expected))
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
+
+    def test_pairs_are_trained(self):
+        """Models of pairs with lengths and with a mask are trained alike; one with neither is refused."""
+        import torch
+        from fit_models import Bag, mean
+
+        class Two(Bag):
+            def forward(self, x, lengths):
+                first, second = (mean(self.embed(x[:, k]), lengths[:, k]) for k in (0, 1))
+                return self.head(first * second)
+
+        class Masked(Two):
+            def forward(self, x, pad_mask):
+                return super().forward(x, (~pad_mask).sum(-1))
+
+        class Neither(Two):
+            def forward(self, x):
+                return super().forward(x, torch.full(x.shape[:2], x.shape[2]))
+
+        folder = Protocol.pairs(self)
+        rows = ll.task("retrieval", data_dir=folder, out=self.out)
+        options = dict(seeds=1, quiet=True, out=self.out, batch=8, epochs=2, wrap={})
+        losses = []
+        for net in (Two, Masked):
+            runs = ll.fit(lambda task, seed: net(task.vocab, task.classes), rows, **options)
+            losses.append([h["train_loss"] for h in self.history(runs[0].folder)])
+            self.assertIsNone(runs[0].audit)
+        np.testing.assert_allclose(losses[0], losses[1], atol=1e-6)
+        with self.assertRaisesRegex(ll.FitError, "needs an argument `lengths`"):
+            ll.fit(lambda task, seed: Neither(task.vocab, task.classes), rows, **options)
+
+    def test_augmented_training(self):
+        """Training on augmented images ends with a result; without augmentation its losses are others."""
+        from torch import nn
+
+        class Pixels(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(1024, 2)
+
+            def forward(self, x):
+                return self.head(x[:, :, 0])
+
+        losses = []
+        for augment in (True, False):
+            runs = ll.fit(
+                lambda task, seed: Pixels(), "pathfinder", seeds=1, quiet=True, measure=False, out=self.out, images=80,
+                batch=16, epochs=2, augment=augment,
+            )
+            losses.append([h["train_loss"] for h in self.history(runs[0].folder)])
+        self.assertTrue(np.isfinite(losses).all())
+        self.assertFalse(np.allclose(losses[0], losses[1]))
+
+    def test_head_of_a_regression(self):
+        """The bias of the last layer becomes the mean of the targets; a model without such a layer stays as it is."""
+        from fit_models import Bag
+        from lra_locality import _loop
+        from torch import nn
+
+        m = ll.wrap(Bag(9, 2), vocab=9, quiet=True)
+        x, length = m.sample(6, 2), np.array([6, 6])
+        self.assertTrue(_loop.centre_head(m, np.array([5.0, -3.0]), x, length))
+        self.assertEqual(m.model.head.bias.tolist(), [5.0, -3.0])
+        squashed = nn.Sequential(nn.Embedding(9, 2), nn.Flatten(), nn.Linear(12, 2), nn.Tanh())
+        m = ll.wrap(squashed, vocab=9, length=6, quiet=True)
+        before = squashed[2].bias.tolist()
+        self.assertFalse(_loop.centre_head(m, np.array([5.0, -3.0]), x, length))
+        self.assertEqual(squashed[2].bias.tolist(), before)
 
     def test_resume_is_exact(self):
         from lra_locality import _loop

@@ -11,14 +11,14 @@ import re
 import sys
 import time
 import warnings
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Tuple, Union
 
 import numpy as np
 import torch
 from torch import nn
 
 from ._model import Array, Model, pick_output
-from .fit import Data, FitError, Plan
+from .fit import Data, FitError, Pairs, Plan
 
 MAX_SKIPPED = 5  # consecutive updates that are not finite
 CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
@@ -63,25 +63,57 @@ def groups(model: nn.Module, decay: float) -> List[Dict[str, Any]]:
 # ---- outputs, loss, metric -------------------------------------------------------------------------
 
 
-def outputs(m: Model, x: Array, length: Array, expected: int) -> torch.Tensor:
+def _checked(m: Union[Model, Pairs], value: Any, n: int, expected: int) -> torch.Tensor:
+    """(n, expected) outputs in a return value of the model."""
+    y = pick_output(value, m.output)
+    y = y[:, None] if torch.is_tensor(y) and y.dim() == 1 and expected == 1 else y
+    if not torch.is_tensor(y) or tuple(y.shape) != (n, expected):
+        found = tuple(y.shape) if torch.is_tensor(y) else type(y).__name__
+        raise FitError(f"the model '{m.name}' returned {found} for a batch of {n}, expected ({n}, {expected})")
+    return y
+
+
+def outputs(m: Union[Model, Pairs], x: Array, length: Array, expected: int) -> torch.Tensor:
     """(B, expected) outputs with gradients; examples of a model without mask and lengths are grouped by length."""
+    if isinstance(m, Pairs):
+        return _checked(m, m.call(x, length), len(x), expected)
     out: List[Any] = [None] * len(x)
     for index, n in m.batches(length):
         part = m._fit(x[index], n)
-        y = pick_output(
-            m._call(m._tensor(m._shaped(part)), m._extra(length[index], part.shape[1], None)), m.output
-        )
-        y = y[:, None] if torch.is_tensor(y) and y.dim() == 1 and expected == 1 else y
-        if not torch.is_tensor(y) or tuple(y.shape) != (len(index), expected):
-            found = tuple(y.shape) if torch.is_tensor(y) else type(y).__name__
-            raise FitError(
-                f"the model '{m.name}' returned {found} for a batch of {len(index)}, expected ({len(index)}, {expected})"
-            )
+        value = m._call(m._tensor(m._shaped(part)), m._extra(length[index], part.shape[1], None))
+        y = _checked(m, value, len(index), expected)
         if len(index) == len(x):
             return y
         for k, row in zip(index, y):
             out[k] = row
     return torch.stack(out)
+
+
+def centre_head(m: Model, mean: Array, x: Array, length: Array) -> bool:
+    """Sets the bias of the last linear layer of a regression to the means of the targets, as the built-in models do.
+
+    The layer is the ``nn.Linear`` with a bias whose output is the output of the model.  False: there is none.
+    """
+    last: List[Tuple[nn.Linear, torch.Tensor]] = []
+
+    def keep(module: nn.Module, args: Any, out: Any) -> None:
+        last.append((module, out))
+
+    linear = [k for k in m.model.modules() if isinstance(k, nn.Linear)]
+    handles = [k.register_forward_hook(keep) for k in linear]
+    try:
+        with m.session(), torch.no_grad():
+            y = pick_output(m._call(m._tensor(m._shaped(m._fit(x, 0))), m._extra(length, x.shape[1], None)), m.output)
+    finally:
+        for h in handles:
+            h.remove()
+    for layer, out in reversed(last):
+        if layer.bias is not None and len(layer.bias) == len(mean) and out.numel() == y.numel():
+            if torch.equal(out.reshape(-1), y.reshape(-1)):
+                with torch.no_grad():
+                    layer.bias.copy_(torch.from_numpy(np.asarray(mean)).to(layer.bias))
+                return True
+    return False
 
 
 def loss_of(goal: str, y: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -130,7 +162,7 @@ class Sums:
         return self.n, self.right, self.loss, self.target, self.square
 
 
-def evaluate(m: Model, data: Data, plan: Plan, split: str) -> Tuple[Array, Sums]:
+def evaluate(m: Union[Model, Pairs], data: Data, plan: Plan, split: str) -> Tuple[Array, Sums]:
     """Outputs (rows, C) in the order of the split, and their sums."""
     out = np.zeros((len(data.split[split]), plan.outputs), np.float32)
     sums = Sums()
@@ -177,7 +209,7 @@ def remove_checkpoint(folder: str) -> None:
 class Training:
     """State of a run between two steps; all of it is in a checkpoint."""
 
-    def __init__(self, m: Model, plan: Plan) -> None:
+    def __init__(self, m: Union[Model, Pairs], plan: Plan) -> None:
         self.m, self.plan = m, plan
         self.optimizer = torch.optim.AdamW(
             groups(m.model, plan.number("decay")),
@@ -348,7 +380,9 @@ class Progress:
         )
 
 
-def _check_norms(m: Model, data: Data) -> None:
+def _check_norms(m: Union[Model, Pairs], data: Data) -> None:
+    if isinstance(m, Pairs):
+        return
     names = [n for n, k in m.model.named_modules() if "BatchNorm" in type(k).__name__]
     if not names:
         return
@@ -366,7 +400,7 @@ def _check_norms(m: Model, data: Data) -> None:
 
 
 def train(
-    m: Model, data: Data, plan: Plan, title: str, checkpoint_every: float, quiet: bool
+    m: Union[Model, Pairs], data: Data, plan: Plan, title: str, checkpoint_every: float, quiet: bool
 ) -> Dict[str, Any]:
     """Trains a wrapped model; returns history and outputs of the selected weights, which the model has afterwards."""
     _check_norms(m, data)
@@ -386,7 +420,7 @@ def train(
             for i, (index, T) in enumerate(plan.batches("train", t.epoch)):
                 if i < t.step - t.epoch * plan.steps:
                     continue
-                t.losses.append(t.update(*data.batch("train", index, T)))
+                t.losses.append(t.update(*data.train_batch(t.epoch, i, index, T)))
                 progress.show()
                 if time.monotonic() - saved > checkpoint_every:
                     t.save(seconds())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
+import inspect
 import json
 import os
 import platform
@@ -20,7 +21,7 @@ import numpy as np
 
 from . import frames, programs
 from ._identity import settings_of, source_of
-from ._model import Array, Model, random_states
+from ._model import LENGTH_NAMES, MASK_NAMES, Array, Model, random_states
 from .audit import Audit, audit as audit_model
 from .results import Record, Table, figure
 from .rows import Rows
@@ -46,6 +47,8 @@ class Plan:
         self.goal, self.metric = self.meta["goal"], self.meta["metric"]
         self.outputs = int(self.meta["classes" if self.goal == "class" else "targets"])
         self.lower = self.meta["lower-is-better"] == "1"
+        self.towers = int(self.meta.get("towers", "1"))
+        self.words: List[str] = []  # of "lra-probe fit", which writes the inputs of an epoch if they change
 
     def number(self, key: str) -> float:
         """A setting of training, such as "decay" or "clip"."""
@@ -74,27 +77,60 @@ class Plan:
 
 
 class Data:
-    """The rows of a split as padded arrays."""
+    """The rows of a split as padded arrays; of pairs, (B,2,T) and lengths (B,2)."""
 
     def __init__(self, rows: Rows, plan: Plan) -> None:
-        self.rows = rows
+        self.rows, self.plan = rows, plan
         self.kind = "values" if rows.kind == "values" else "tokens"
         self.split = {name: rows.index(name) for name in ("train", "val", "test")}
         label = np.asarray(rows.label)
         self.target = label.astype(np.int64) if plan.goal == "class" else label.astype(np.float32)
         if plan.goal == "value" and self.target.ndim == 1:
             self.target = self.target[:, None]
+        self._epoch = -1  # epoch of the inputs that are loaded
+        self._drawn: Dict[str, Array] = {}
 
     def batch(self, split: str, index: Array, T: int) -> Tuple[Array, Array, Array]:
         """Inputs (B,T) or (B,T,F) padded with zeros, lengths (B) and targets (B) or (B,numbers)."""
         at = self.split[split][index]
-        rows = [self.rows.x[i] for i in at]
+        rows: List[Array] = [self.rows.x[i] for i in at]
+        if self.plan.towers == 2:
+            cuts = [int(self.rows.middle[i]) for i in at]
+            rows = [r[:m] for r, m in zip(rows, cuts)] + [r[m:] for r, m in zip(rows, cuts)]
+        return (*self._padded(rows, T), self.target[at])
+
+    def train_batch(self, epoch: int, i: int, index: Array, T: int) -> Tuple[Array, Array, Array]:
+        """As batch(), for batch i of an epoch: augmented inputs, if training has them."""
+        if self.plan.meta.get("inputs", "rows") == "rows":
+            return self.batch("train", index, T)
+        if self._epoch != epoch:
+            self._load(epoch)
+        B = len(index)
+        first = i * B * self.plan.towers
+        start, flat = self._drawn["start"], self._drawn[self.kind]
+        rows = [flat[start[k] : start[k + 1]] for k in range(first, first + B * self.plan.towers)]
+        own = self._drawn["label" if self.plan.goal == "class" else "target"][i * B : (i + 1) * B]
+        return (*self._padded(rows, T), own.astype(np.int64) if self.plan.goal == "class" else own)
+
+    def _load(self, epoch: int) -> None:
+        """Inputs of the training batches of an epoch, as the C program augments them."""
+        self._drawn = {}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "inputs.safetensors")
+            programs.run([*self.plan.words, "--inputs", path, "--epoch", str(epoch)])
+            self._drawn = {name: np.array(a) for name, a in frames.load(path)[1].items()}
+        self._epoch = epoch
+
+    def _padded(self, rows: Sequence[Array], T: int) -> Tuple[Array, Array]:
         length = np.array([len(r) for r in rows], np.int64)
         shape = (len(rows), max(T, int(length.max()))) + rows[0].shape[1:]
         x = np.zeros(shape, np.int64 if self.kind == "tokens" else np.float32)
         for i, row in enumerate(rows):
             x[i, : len(row)] = row
-        return x, length, self.target[at]
+        if self.plan.towers == 1:
+            return x, length
+        B = len(rows) // 2  # the first documents of all pairs, then the second ones
+        return np.stack([x[:B], x[B:]], 1), np.stack([length[:B], length[B:]], 1)
 
 
 class Run:
@@ -181,11 +217,13 @@ def fit(
 
     build:    function(task, seed) that returns a ``torch.nn.Module`` with outputs (B, task.classes); torch's random
               numbers are seeded before the call.  ``task`` has ``vocab``, ``classes``, ``width`` and ``length``.
-    task:     name of a task of ``lra-probe list tasks``, or ``rows()`` with labels.
+    task:     name of a task of ``lra-probe list tasks``, or ``rows()`` with labels.  With pairs of documents, the model
+              takes x (B,2,T) and ``lengths`` (B,2) or a mask (B,2,T).
     preset:   quick, small or paper: data, epochs, batch and schedule.
     seeds:    number of seeds, or a list of them.     name: name of the model in tables (default: its class).
     like:     the built-in model whose learning rate and weight decay of this preset are used.
-    settings: settings of task or training by name, such as rate=0.002, decay=0.1, epochs=5 (``lra-probe list settings``).
+    settings: settings of task or training by name, such as rate=0.002, decay=0.1, epochs=5, augment=True
+              (``lra-probe list settings``).
     reach:    one-sided reach of the model in tokens, if it is limited; stored with the result.
     wrap:     arguments of ``ll.wrap``, such as {"features": "encoder"}.     device: "cpu", "cuda".
     measure:  measure locality after training;        audit: arguments of ``ll.audit`` for it, which measures
@@ -220,7 +258,10 @@ def fit(
                     quiet=quiet,
                 )
             )
-            if measure:
+            if measure and rows.middle is not None:
+                if not quiet:
+                    print(f"{runs[-1].name}: locality is not measured: the rows are pairs", file=sys.stderr)
+            elif measure:
                 fresh = functools.partial(_build, torch, functools.partial(build, rows), seed)
                 _measure(runs[-1], fresh, dict(wrap or {}), dict(audit or {}), quiet)
     return runs
@@ -399,6 +440,7 @@ def _fit_one(
         path = os.path.join(folder, "batches.safetensors")
         programs.run([*words, "--batches", path])
         plan = Plan(path)
+        plan.words = words
         model = _loop.to_device(model, device)
         run = Run(plan.folder, out, seed, model, rows, title)
         with _locked(plan.folder):
@@ -407,9 +449,15 @@ def _fit_one(
                     print(f"{title} seed {seed}: already trained, {plan.folder}", file=sys.stderr)
                 _loop.load_best(model, plan.folder)
                 return run
-            m = _wrapped(model, rows, plan, wrap)
-            if reach is not None:
-                _check_reach(m, rows, reach)
+            m: Union[Model, Pairs]
+            if plan.towers == 2:
+                m = Pairs(model, wrap, title)
+            else:
+                m = _wrapped(model, rows, plan, wrap)
+                if reach is not None:
+                    _check_reach(m, rows, reach)
+                if plan.goal == "value":
+                    _loop.centre_head(m, plan.arrays["mean"], *_sample(rows))
             trained = _loop.train(
                 m, Data(rows, plan), plan, f"{plan.meta['task']} {title} seed {seed}", checkpoint_every, quiet
             )
@@ -442,6 +490,39 @@ def _wrapped(model: Any, rows: Rows, plan: Plan, options: Dict[str, Any]) -> Mod
     if not m.probed:
         m.probe(*_sample(rows))
     return m
+
+
+class Pairs:
+    """A model of pairs of documents, forward(x (B,2,T), lengths (B,2)) or forward(x, mask (B,2,T)), as ``_loop`` calls it."""
+
+    def __init__(self, model: Any, options: Mapping[str, Any], name: str) -> None:
+        unknown = sorted(set(options) - {"lengths", "mask", "output", "features"})
+        if unknown:
+            raise FitError(f"wrap={{{unknown[0]!r}: ...}} has no effect on a model of pairs")
+        self.model, self.name, self.output = model, name, options.get("output")
+        names = list(inspect.signature(model.forward).parameters)[1:]
+        self.lengths = options.get("lengths") or next((n for n in LENGTH_NAMES if n in names), None)
+        mask = options.get("mask") or next((n for n in MASK_NAMES if n in names), None)
+        self.mask = None if self.lengths else mask
+        if not self.lengths and not self.mask:
+            raise FitError(
+                f"'{name}' is trained on pairs of documents of different lengths, padded to (B,2,T): forward() needs an "
+                "argument `lengths` (B,2) or `mask` (B,2,T; true: a token)"
+            )
+
+    def call(self, x: Array, length: Array) -> Any:
+        """The model's return value for a batch of pairs."""
+        import torch
+
+        device = next(self.model.parameters()).device
+        if self.lengths:
+            extra = {self.lengths: torch.from_numpy(length)}
+        else:
+            name = str(self.mask)
+            visible = np.arange(x.shape[2]) < length[:, :, None]
+            hidden = name.startswith("~") or "pad" in name
+            extra = {name.lstrip("~"): torch.from_numpy(~visible if hidden else visible).to(device)}
+        return self.model(torch.from_numpy(x).to(device), **extra)
 
 
 def _sample(rows: Rows) -> Tuple[Array, Array]:

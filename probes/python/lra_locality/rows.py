@@ -304,6 +304,7 @@ class Rows:
         self.task: Optional[List[str]] = None  # options of lra-probe that name these rows, for task()
         self.meta: Dict[str, str] = {}  # of task(): goal, classes, fingerprint and others
         self.targets: Optional[List[Array]] = None  # of tasks with a target at every token: (n, targets)
+        self.middle: Optional[Array] = None  # (n) tokens of the first document, of tasks with pairs
         self._texts, self._labels = texts, labels
 
     def __len__(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import frames, programs
 from ._model import Array
-from .rows import SPLITS, Rows, RowsError
+from .rows import SPLITS, Rows
 
 
 def task(
@@ -28,7 +28,8 @@ def task(
     parameters: those of ``lra-probe list parameters``; an underscore stands for "-".
 
     Images and other real inputs are ``values`` (n,F) as the models of the C program receive them.
-    Raises ProgramError with the message of the program, RowsError for tasks of other shapes.
+    Rows of pairs of documents hold both, one after the other, and ``middle`` (n), the length of the first one.
+    Raises ProgramError with the message of the program.
     """
     settings: List[str] = []
     for key, value in parameters.items():
@@ -51,11 +52,10 @@ def task(
 
 def _rows(name: str, meta: frames.Meta, arrays: Dict[str, Array]) -> Rows:
     goal = meta["goal"]
-    if goal == "pair":
-        raise RowsError(f"task '{name}' has pairs of documents, and rows are single sequences")
     kind = "values" if int(meta["channels"]) else "tokens"
     x: List[Array] = []
     answers: List[Array] = []
+    middle: List[Array] = []
     split: List[Array] = []
     for s, part in enumerate(SPLITS):
         if f"{part}/start" not in arrays:
@@ -66,14 +66,16 @@ def _rows(name: str, meta: frames.Meta, arrays: Dict[str, Array]) -> Rows:
             answers += [np.array(arrays[f"{part}/target"][a:b]) for a, b in zip(start[:-1], start[1:])]
         elif goal == "value":
             answers.append(np.array(arrays[f"{part}/target"]))
-        elif goal == "class":
+        elif goal in ("class", "pair"):
             answers.append(np.array(arrays[f"{part}/label"], np.int64))
+        if goal == "pair":
+            middle.append(np.array(arrays[f"{part}/middle"], np.int64))
         x += pieces
         split.append(np.full(len(pieces), s))
-    label = np.concatenate(answers) if goal in ("class", "value") else None
+    label = np.concatenate(answers) if goal in ("class", "pair", "value") else None
     if label is not None and label.ndim == 2 and label.shape[1] == 1:
         label = label[:, 0]
-    names = [str(k) for k in range(int(meta["classes"]))] if goal == "class" else None
+    names = [str(k) for k in range(int(meta["classes"]))] if goal in ("class", "pair") else None
     made = Rows(
         name,
         kind,
@@ -81,11 +83,14 @@ def _rows(name: str, meta: frames.Meta, arrays: Dict[str, Array]) -> Rows:
         label,
         np.concatenate(split),
         vocab=int(meta["vocab"]) if kind == "tokens" else 0,
-        goal=goal if goal in ("class", "value") else "",
+        goal={"pair": "class", "class": "class", "value": "value"}.get(goal, ""),
         label_names=names,
         notes=[f"fingerprint {meta['fingerprint']}"],
     )
     made.length = int(meta["length"])
     if goal == "steps":
         made.targets = answers
+    if goal == "pair":
+        made.middle = np.concatenate(middle)
+        made.notes.append("pairs of documents: x holds both, middle the length of the first one")
     return made
