@@ -1,7 +1,7 @@
 /* Table language: measurements of language models. For each run: loss by the number of tokens
  * before the predicted token (context curve), loss by position in the row, distance of influential
- * tokens by layer, retrieval by length and depth, and the predicted tokens that lose most when few
- * tokens before them stay. */
+ * tokens by layer, retrieval by length and depth, and the predicted tokens whose loss increases
+ * most if the model sees only few tokens before them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
