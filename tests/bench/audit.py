@@ -103,7 +103,7 @@ def main():
     p.add_argument("--examples", type=int, default=32)
     p.add_argument("--budget", type=int, default=600, help="most passes of an audit")
     p.add_argument("--parts", default="jacobian,position,order-in")
-    p.add_argument("--repeat", type=int, default=3)
+    p.add_argument("--repeat", type=int, default=5)
     p.add_argument("--threads", type=int, default=1)
     a = p.parse_args()
     torch.set_num_threads(a.threads)

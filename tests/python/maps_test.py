@@ -353,6 +353,78 @@ class Observed(unittest.TestCase):
         self.assertIn("no softmax over pairs", ll.wrap((f, params), vocab=V, quiet=True).missing["attn"])
 
 
+class Limits(unittest.TestCase):
+    """Distance limits in the layers of attention."""
+
+    def model(self, way="by_hand", window=None, **options):
+        torch = have_torch()
+        import small_models as s
+
+        class Net(s.Heads):
+            def __init__(self):
+                super().__init__(getattr(s, way), window)
+                self.encoder = torch.nn.Identity()
+
+            def forward(self, x):
+                h = self.embed(x) + self.position[: x.shape[1]]
+                for block in self.blocks:
+                    h = h + block(h)
+                return self.head(self.encoder(h).mean(1))
+
+        torch.manual_seed(0)
+        return ll.wrap(Net(), quiet=True, features="encoder", **options)
+
+    def test_reach(self):
+        """Two layers with limit r: features depend on tokens at most 2 r away, one limited layer: on all tokens."""
+        for way in ("by_hand", "head_major", "built_in"):
+            m = self.model(way)
+            self.assertTrue(m.limits)
+            self.assertEqual(m.limit_layers, ["blocks.0", "blocks.1"])
+            x = m.sample(12, 1)
+            for r, layer, reach in ((0, "", 0), (1, "", 2), (3, "", 6), (2, "blocks.0", 11), (12, "", 11)):
+                far = np.zeros(12, int)
+                with m.limited(r, layer):
+                    plain = m.features(x)
+                    for j in range(12):
+                        other = x.copy()
+                        other[0, j] = x[0, j] % 18 + 1
+                        for i in np.flatnonzero(np.abs(m.features(other) - plain).max((0, 2)) > 1e-7):
+                            far[i] = max(far[i], abs(i - j))
+                self.assertEqual(far.max(), reach, (way, r, layer))
+            with m.limited(12):
+                np.testing.assert_allclose(m.logits(x), ll.wrap(m.model, quiet=True).logits(x), atol=1e-6)
+            with self.assertRaisesRegex(ValueError, "limit=-1"), m.limited(-1):
+                pass
+
+    def test_models_without_limits(self):
+        """A convolution in addition to attention, and attention that is not found, take no limits."""
+        torch = have_torch()
+        m = self.model("without_softmax")
+        self.assertFalse(m.limits)
+        with self.assertRaisesRegex(ll.Unsupported, "no distance limit"), m.limited(1):
+            pass
+
+        class Mixed(type(self.model().model)):
+            def __init__(self):
+                super().__init__()
+                self.conv = torch.nn.Conv1d(8, 8, 3, padding=1)
+
+            def forward(self, x):
+                h = self.conv(self.embed(x).transpose(1, 2)).transpose(1, 2)
+                return self.head(self.encoder(h + self.blocks[0](h)).mean(1))
+
+        m = ll.wrap(Mixed(), quiet=True, features="encoder")
+        self.assertEqual((m.attention_layers, m.limits), (["blocks.0"], False))
+
+    def test_audit(self):
+        """Parts cut and context of an audit; a window of 2 tokens in two layers has a context of 4."""
+        m = self.model("built_in", window=2, vocab=V)
+        with tempfile.TemporaryDirectory() as folder:
+            a = ll.audit(m, some_rows(120), parts="cut,context", examples=20, out=folder, quiet=True)
+            values = {(r["part"], r["id"]) for r in a.table("influence").records()}
+            self.assertTrue({p for p, _ in values} >= {"cut", "context"}, values)
+
+
 class Head(unittest.TestCase):
     """Outputs of given features."""
 

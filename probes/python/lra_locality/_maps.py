@@ -8,7 +8,7 @@ axis of a square matrix, with the pairs of positions that their masks exclude.  
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Container, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import torch
 import torch.nn.functional as F
@@ -91,8 +91,7 @@ class Observer(TorchFunctionMode):
         self.seen.append(Seen(self._name(), weights.detach(), allowed))
 
     def _softmax(self, out: Any, scores: Any, dim: Any = None, *rest: Any, **more: Any) -> None:
-        square = torch.is_tensor(scores) and scores.dim() >= 3 and scores.shape[-1] == scores.shape[-2] > 1
-        if not square or dim not in (-1, scores.dim() - 1):
+        if not _is_square(scores, dim):
             return
         scores = scores.detach().float()
         allowed = scores >= scores.amax(-1, keepdim=True) - MASKED_BELOW
@@ -109,6 +108,77 @@ class Observer(TorchFunctionMode):
             allowed = allowed.reshape(-1, maps.shape[1] if mask.dim() == 3 else 1, *mask.shape[-2:]).expand(maps.shape)
         self.seen.append(Seen(self._name(), maps, allowed))
         return out, (weights.mean(-3) if average else weights) if wanted else None
+
+
+def _is_square(scores: Any, dim: Any) -> bool:
+    """Whether a softmax is one over pairs of positions."""
+    if not torch.is_tensor(scores) or scores.dim() < 3 or dim not in (-1, scores.dim() - 1):
+        return False
+    return bool(scores.shape[-1] == scores.shape[-2] > 1)
+
+
+class Limiter(TorchFunctionMode):
+    """While it is active, position i uses only positions j with |i - j| <= limit in some of the calls that Observer counts."""
+
+    def __init__(self, limit: int, calls: Container[int]) -> None:
+        super().__init__()
+        self.limit, self.calls, self.count = limit, calls, 0
+
+    def _next(self) -> bool:
+        """Whether the next call is limited."""
+        self.count += 1
+        return self.count - 1 in self.calls
+
+    def _far(self, queries: int, keys: int, device: Any) -> torch.Tensor:
+        at = torch.arange(max(queries, keys), device=device)
+        return (at[:queries, None] - at[:keys]).abs() > self.limit
+
+    def _mask(self, mask: Optional[torch.Tensor], far: torch.Tensor, excludes: bool) -> torch.Tensor:
+        """A mask and the limit; excludes: a boolean mask is true for excluded pairs, otherwise for allowed ones."""
+        if mask is None:
+            return far if excludes else ~far
+        if mask.dtype == torch.bool:
+            return mask | far if excludes else mask & ~far
+        return mask.masked_fill(far, float("-inf"))
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Optional[Dict[str, Any]] = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func is F.multi_head_attention_forward and self._next():
+            kwargs = {**kwargs, "is_causal": False}
+            far = self._far(args[0].shape[0], args[1].shape[0], args[0].device)
+            kwargs["attn_mask"] = self._mask(kwargs.get("attn_mask"), far, True)
+        elif func is F.scaled_dot_product_attention and self._next():
+            args, kwargs = self._dot_product(*args, **kwargs)
+        elif func in (F.softmax, torch.softmax, torch.Tensor.softmax):
+            names = dict(zip(("scores", "dim"), args))
+            scores, dim = names.get("scores", kwargs.get("input")), names.get("dim", kwargs.get("dim"))
+            if _is_square(scores, dim) and self._next():
+                far = self._far(*scores.shape[-2:], scores.device)
+                scores = scores.masked_fill(far, torch.finfo(scores.dtype).min)
+                args, kwargs = (scores, *args[1:]), {k: v for k, v in kwargs.items() if k != "input"}
+        return func(*args, **kwargs)
+
+    def _dot_product(
+        self, query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: Any = 0.0, is_causal: bool = False, **more: Any
+    ) -> Tuple[Any, Dict[str, Any]]:
+        far = self._far(query.shape[-2], key.shape[-2], query.device)
+        if is_causal:
+            far = far | ~torch.ones_like(far).tril()
+        return (query, key, value, self._mask(attn_mask, far, False), dropout_p), more
+
+
+@contextlib.contextmanager
+def limiting(limit: int, calls: Container[int]) -> Iterator[None]:
+    """Limits distances in the calls with these numbers, in their order within each call of the model."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with Limiter(limit, calls):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
 
 
 @contextlib.contextmanager

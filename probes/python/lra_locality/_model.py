@@ -154,6 +154,8 @@ class Model:
         self._allowed_request = allowed
         self.positions = positions  # False: the model adds no absolute positions
         self.head_works = False  # outputs follow from given features: head()
+        self.limits = False  # the distance between positions that attention connects can be limited: limited()
+        self.limit_layers: List[str] = []
         self.renormalise = renormalise
         self._kernels_request = kernels
         self._kernels: Optional[Dict[str, Dict[str, Array]]] = None
@@ -449,6 +451,43 @@ class Model:
         assert out is not None, "an empty batch"
         return out
 
+    @contextlib.contextmanager
+    def limited(self, limit: int, layer: str = "") -> Iterator[None]:
+        """In this block, position i of each layer of attention (or of ``layer`` alone) uses only positions j with |i - j| <= limit."""
+        if not self.limits:
+            raise Unsupported(f"'{self.name}' takes no distance limit: {self.missing.get('limits', '')}")
+        if limit < 0 or (layer and layer not in self.limit_layers):
+            raise ValueError(f"limit={limit} layer={layer!r}, expected at least 0, and one of {', '.join(self.limit_layers)}")
+        with self._limited(limit, layer):
+            yield
+
+    def _limited(self, limit: int, layer: str) -> Any:
+        raise Unsupported("limits")
+
+    def _find_limits(self, x: Array, T: int) -> None:
+        """Whether a distance limit works: with a limit of 0 the features of a position depend on its token alone, and with
+        one of the length they are those of the model.
+        """
+        if T < 4 or not self.layers or not self.limit_layers:
+            return
+        x = x[:1] if self.max_batch == 1 else x
+        full, at = np.full(len(x), T, np.int64), T // 2
+        changed = self._other(x).copy()
+        changed[:, at] = x[:, at]
+        if np.array_equal(changed, x):
+            return
+
+        def features(v: Array, limit: Optional[int]) -> Array:
+            with contextlib.nullcontext() if limit is None else self._limited(limit, ""):
+                a = self._raw_all(v, full, None) if self.layers == ["logits"] else self._features(v, full, "")
+            return a
+
+        try:
+            plain, whole, a, b = features(x, None), features(x, T), features(x, 0), features(changed, 0)
+            self.limits = self._same(plain, whole) and self._same(a[:, at], b[:, at]) and not self._same(plain, a)
+        except Exception:  # features of another shape, or a mask of another form
+            self.limits = False
+
     def _head(self, x: Array, length: Array, features: Array) -> Array:
         raise Unsupported("head")
 
@@ -456,13 +495,14 @@ class Model:
         """Whether the outputs are those of the features: those of given features are compared."""
         if self.kind == "position" or not self.layers or self.padding == "fixed":
             return
-        full = np.full(len(x), T, np.int64)
+        x = x[:1] if self.max_batch == 1 else x
+        full, y = np.full(len(x), T, np.int64), self._other(x)
+        y = np.ascontiguousarray(x[:, ::-1]) if np.array_equal(x, y) else y
         try:
-            out = self._raw_all(x, full, None)
-            own = self._features(x, full, "")
-            other = self._features(np.ascontiguousarray(x[::-1]), full, "")
-            same, turned = self._head(x, full, own), self._head(x, full, other)
-            self.head_works = self._same(out, same) and self._same(out[::-1], turned) and not self._same(out, turned)
+            out, turned = self._raw(x, full, None), self._raw(y, full, None)
+            same = self._head(x, full, self._features(x, full, ""))
+            other = self._head(x, full, self._features(y, full, ""))
+            self.head_works = self._same(out, same) and self._same(turned, other) and not self._same(out, other)
         except Exception:  # features of another shape, or a module whose output is not used
             self.head_works = False
 
@@ -687,6 +727,7 @@ class Model:
                 self._inspect(x, full)
                 self._find_causal_features(x, T)
                 self._find_head(x, T)
+                self._find_limits(x, T)
         except BaseException:
             self.probed = False
             raise
@@ -976,7 +1017,8 @@ class Model:
             head = "; outputs follow from given features" if self.head_works else ""
             lines.append(f"  features   {', '.join(self.layers[:4])}{' ...' if len(self.layers) > 4 else ''}{head}")
         if self.attention_layers:
-            lines.append(f"  attention  {len(self.attention_layers)} layers")
+            more = "; distances can be limited" if self.limits else ""
+            lines.append(f"  attention  {len(self.attention_layers)} layers{more}")
         if self.kernel_layers:
             lines.append(f"  kernels    {len(self.kernel_layers)} layers")
         lines += [f"  note       {n}" for n in self.notes]

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from ._maps import Layers, Seen, observing
+from ._maps import Layers, Seen, limiting, observing
 from ._model import Array, Model, WrapError, nearest, pick_output
 from .frames import Unsupported
 
@@ -76,6 +76,8 @@ class TorchModel(Model):
         self._feature_names = [features] if isinstance(features, str) else list(features or [])
         self._attention_request = attention
         self._layers: Optional[Layers] = None  # observed attention
+        self._calls: Dict[str, int] = {}  # number of the call of attention of each layer
+        self._limit: Any = None  # distance limit, and the calls that it applies to
         self._refused = ""  # why a Hugging Face model returned no maps
         for name in self._feature_names:
             self._module(name, "features")
@@ -150,6 +152,12 @@ class TorchModel(Model):
         return t.to(self.device)
 
     def _call(self, t: torch.Tensor, extra: Dict[str, Array], **more: Any) -> Any:
+        if self._limit is None:
+            return self._call_plain(t, extra, **more)
+        with limiting(*self._limit):
+            return self._call_plain(t, extra, **more)
+
+    def _call_plain(self, t: torch.Tensor, extra: Dict[str, Array], **more: Any) -> Any:
         kwargs: Dict[str, Any] = {
             k: self._tensor(v) if k != self._lengths else torch.from_numpy(np.array(v))
             for k, v in extra.items()
@@ -216,6 +224,7 @@ class TorchModel(Model):
         self._find_embedding(x, seen)
         self._find_features(x, length, seen)
         self._find_attention(x, length)
+        self._find_calls(x, length)
         self._find_gradient(x, length)
 
     def _find_positions(self, x: Array, length: Array) -> None:
@@ -389,6 +398,31 @@ class TorchModel(Model):
             refused = f"{self._refused}; " if self._refused else ""
             raise Unsupported(refused + found.why_none(T))
         self._layers, self.attention_layers = found, list(found.form)
+
+    def _find_calls(self, x: Array, length: Array) -> None:
+        """The calls of attention in which distances can be limited."""
+        if not self.attention_layers:
+            return
+        if self._layers is not None:
+            self._calls = {name: k for name, (k, _) in self._layers.form.items()}
+        elif self._attention_request is None:  # Hugging Face models: layers in the order of their calls
+            try:
+                seen = self._observe(x, length)
+            except Exception:  # an implementation that does not run outside of the model's own call
+                return
+            if len(seen) == len(self.attention_layers):
+                self._calls = {name: k for k, name in enumerate(self.attention_layers)}
+        self.limit_layers = list(self._calls)
+
+    @contextlib.contextmanager
+    def _limited(self, limit: int, layer: str) -> Iterator[None]:
+        """Each call of the model in the block has the limit."""
+        calls = {self._calls[layer]} if layer else set(self._calls.values())
+        self._limit = limit, calls
+        try:
+            yield
+        finally:
+            self._limit = None
 
     def _find_patterns(self, request: Dict[str, Any]) -> None:
         for pattern, function in request.items():

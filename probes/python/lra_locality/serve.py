@@ -182,6 +182,12 @@ class Server:
                 facts["bos"] = m.bos
             if m.takes_positions:
                 facts["place"] = 1
+        if m.positions is False:
+            facts["positions"] = 0
+        if m.limits:
+            facts["limits"] = "attention"
+            facts["limit_depth"] = len(m.limit_layers)
+            facts["limit_layers"] = " ".join(map(_wire_name, m.limit_layers))
         if m.padding == "fixed" and m.length:
             facts["fixed_length"] = m.length
         return facts
@@ -215,7 +221,15 @@ class Server:
 
     def forward(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, keep = self.inputs(tensors)
-        return {"logits": self.model_for(meta).logits(x, length, keep, tensors.get("place"))}
+        m = self.model_for(meta)
+        if "limit" not in meta:
+            return {"logits": m.logits(x, length, keep, tensors.get("place"))}
+        try:
+            limit = int(meta["limit"])
+        except ValueError as e:
+            raise BadRequest(f"limit={meta['limit'][:40]}, expected a number of tokens") from e
+        with m.limited(limit, self.layer_of(meta.get("layer", ""), m.limit_layers)):
+            return {"logits": m.logits(x, length, keep, tensors.get("place"))}
 
     def logprob(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, _ = self.inputs(tensors)
@@ -239,6 +253,11 @@ class Server:
             found = None if features is None else features.shape
             raise BadRequest(f"features {found} for inputs {x.shape}; expected (B,T,D)")
         return {"logits": self.model_for(meta).head(x, length, features)}
+
+    @staticmethod
+    def layer_of(wire: str, layers: List[str]) -> str:
+        """The name of a layer, of the name that the program has."""
+        return next((k for k in layers if _wire_name(k) == wire), wire)
 
     def vjp(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, _ = self.inputs(tensors)
@@ -268,8 +287,7 @@ class Server:
                 raise BadRequest(f"rows={meta['rows'][:40]}, expected a:b") from e
             if not 0 <= a <= b <= x.shape[1]:
                 raise BadRequest(f"rows {a}:{b} of {x.shape[1]} positions")
-        layer = meta.get("layer", "")
-        layer = next((k for k in self.m.attention_layers if _wire_name(k) == layer), layer)
+        layer = self.layer_of(meta.get("layer", ""), self.m.attention_layers)
         maps, allowed = self.model_for(meta).attention_pairs(x, length, layer, (a, b))
         return {"attn": maps} if allowed is None else {"attn": maps, "attn_allowed": allowed}
 
