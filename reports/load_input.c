@@ -226,7 +226,7 @@ int lra_report_load(const lra_options *o, const char *out, lra_report_source sou
 int lra_report_load_layout(const lra_options *o, const char *out, const lra_layout *l,
                            lra_report_input *in, lra_err *e)
 {
-    *in = (lra_report_input){.layout = l};
+    *in = (lra_report_input){.layout = l, .out = lra_option_given(o, "out") ? out : NULL};
     if (lra_option_n_args(o) == 0 && !lra_option_given(o, "out") && !lra_file_exists(out)) return 0;
     int n_places;
     lra_result **list = NULL;

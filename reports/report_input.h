@@ -30,8 +30,10 @@ typedef struct {
     /* File of reference results, which table and figure locality add (locality_reference.h).
      * Nullable: none */
     const char *reference;
-    const lra_layout
-        *layout; /* layout of a paper's table (layout_table.h); NULL for other tables */
+    /* Layout of a paper's table (layout_table.h), and the value of --out for its command, NULL: not
+     * given. NULL: another table */
+    const lra_layout *layout;
+    const char *out;
 } lra_report_input;
 
 #endif

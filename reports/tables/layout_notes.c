@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "kernels/base/os/shell.h"
 #include "reports/papers/layout.h"
 
 /* Adds each line of a text as a note with this key. */
@@ -57,7 +58,7 @@ static void add_untrained(lra_table *t, const lra_layout *l)
 }
 
 /* Adds the number of cells without results and the command that trains them. */
-static void add_missing(lra_table *t, const lra_layout_view *v)
+static void add_missing(lra_table *t, const lra_layout_view *v, const char *out)
 {
     const lra_layout *l = v->layout;
     int missing = 0, all = 0;
@@ -68,10 +69,15 @@ static void add_missing(lra_table *t, const lra_layout_view *v)
             lra_config_free(cell);
         }
     bool other = *v->preset && strcmp(v->preset, "paper") != 0;
+    char *word = out ? lra_shell_word(out) : lra_copy_text("");
     if (missing)
         lra_table_note(
-            t, "blank\t%d of %d cells are not measured; 'lra-probe sweep %s%s%s' trains them",
-            missing, all, l->id, other ? " --preset " : "", other ? v->preset : "");
+            t,
+            "blank\t%d of %d cells are not measured; 'lra-probe sweep %s%s%s%s%s' trains "
+            "them",
+            missing, all, l->id, other ? " --preset " : "", other ? v->preset : "",
+            out ? " --out " : "", word);
+    lra_free(word);
 }
 
 /* ---- differences from the paper -------------------------------------------------------------- */
@@ -160,12 +166,12 @@ static void add_preset(lra_table *t, const lra_layout_view *v)
                    v->preset);
 }
 
-void lra_layout_notes(lra_table *t, const lra_layout_view *v)
+void lra_layout_notes(lra_table *t, const lra_layout_view *v, const char *out)
 {
     const lra_layout *l = v->layout;
     add_lines(t, "remark", l->notes);
     add_untrained(t, l);
-    add_missing(t, v);
+    add_missing(t, v, out);
     add_preset(t, v);
     add_sizes(t, v);
     add_deviations(t, v);

@@ -136,14 +136,14 @@ static void add_measured(lra_table *t, const lra_layout_view *v, int row)
     }
 }
 
-static lra_table *make_one(const lra_layout_view *v)
+static lra_table *make_one(const lra_layout_view *v, const char *out)
 {
     lra_table *t = new_table(v);
     for (int r = 0; r < v->layout->n_rows; r++) {
         add_published(t, v->layout, r);
         add_measured(t, v, r);
     }
-    lra_layout_notes(t, v);
+    lra_layout_notes(t, v, out);
     return t;
 }
 
@@ -153,7 +153,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     (void)e;
     int n = lra_layout_views(in->layout, in->list, in->n, &views);
     *list = lra_alloc_array((size_t)n, sizeof **list);
-    for (int i = 0; i < n; i++) (*list)[i] = make_one(&views[i]);
+    for (int i = 0; i < n; i++) (*list)[i] = make_one(&views[i], in->out);
     lra_layout_views_free(views, n);
     return n;
 }

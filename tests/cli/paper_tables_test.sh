@@ -48,8 +48,14 @@ printf 'gMLP + techniques:ListOps 2\ngMLP, without techniques:ListOps 2\n' >expe
 cmp -s is expected || complain "loc-T3: $(cat is)"
 "$report" tables --table loc-T3 --out o -q >out 2>err || fail "loc-T3: $(cat err)"
 has out '38 of 40 cells are not measured'
-has out 'lra-probe sweep loc-T3 --preset quick'
+has out 'lra-probe sweep loc-T3 --preset quick --out o'
 for kind in txt md tex csv json; do [ -s o/tables/loc-T3.$kind ] || complain "no loc-T3.$kind"; done
+
+# The page of the experiment.
+expect 0 '' "$report" html --results o --experiment loc-T3 --out page.html
+has page.html 'Table 3: accuracy of S4, S5 and gMLP with training techniques'
+has page.html 'id="experiment"'
+expect 2 "unknown experiment 'loc-T0'" "$report" html --results o --experiment loc-T0 --out page.html
 
 # Self-pretraining: the plan has the pretraining run, the fine-tuned run and the control; the same
 # command in two processes completes it.
