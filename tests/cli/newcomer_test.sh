@@ -21,7 +21,7 @@ small="--set train=640 --set val=64 --set test=200 --set width=8 --set hidden=8 
 says 2 "'epochs' is '0', expected an integer from 1 to 1000000" lra-probe train --set epochs=0
 says 2 "option '--out' is '', expected DIR" lra-probe train --out ''
 says 2 "option '--set' is '', expected KEY=VALUE" lra-probe train --set=
-says 2 "argument 1 is '' (usage: lra-probe list tasks|models|probes|ops|devices|presets|parameters|objectives|schedules|augmentations|experiments [NAME])" lra-probe list ''
+says 2 "argument 1 is '' (usage: lra-probe list tasks|models|probes|ops|devices|presets|parameters|objectives|schedules|augmentations|experiments|settings [NAME])" lra-probe list ''
 says 2 "option '--png' needs '--show'" lra-probe data pathfinder --png a.png
 says 2 "option '--split' needs '--show'" lra-probe data listops --split train
 says 2 "option '--force' needs '--make'" lra-probe data listops --force
