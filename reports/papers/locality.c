@@ -96,7 +96,9 @@ static const lra_layout layouts[] = {
     {"loc-C", "locality", NULL, "Appendix C: training sets of Pathfinder and D4 augmentation",
      "three training sets of Pathfinder, or D4 augmentation of one", LRA_COLUMNS(pathfinder),
      LRA_ROWS(appendix_c),
-     .notes = "the appendix prints no table; rows and columns are those of its comparison"},
+     .notes = "the appendix prints no table; rows and columns are those of its comparison\n"
+              "three sets: a third of the epochs, rounded up (67 of 200), so that the number of "
+              "steps is about the same"},
     {.id = NULL}};
 
 const lra_paper lra_paper_locality = {"locality", "On the locality bias and results in the LRA",

@@ -119,7 +119,7 @@ static const lra_layout layouts[] = {
      "Transformers of the Long Range Arena, masked and causal self-pretraining", LRA_COLUMNS(six),
      LRA_ROWS(table_1), .average = {LRA_AVERAGE_CHANCE, 6, "Avg.", "avg", 6},
      .notes =
-         "averages count a missing PathX (chance) as 50\n"
+         "averages count a missing PathX as 50; the paper prints a cross (chance) in its place\n"
          "causal self-pretraining: attention is causal in both phases; not stated in the paper\n"
          "the average of BigBird is printed as 54.17; its printed entries give 54.18\n"
          "the Local Attention average is 46.71 here, 46.06 (five tasks) in the LaS paper"},
@@ -127,6 +127,10 @@ static const lra_layout layouts[] = {
      "rotary Transformers and S4 with self-pretraining, SPADE, MEGA, Pythia", LRA_COLUMNS(seven),
      LRA_ROWS(table_2), .average = {LRA_AVERAGE_REPORTED, 6, "Avg.", "avg6", 7},
      .notes = "averages exclude PathX-256\n"
+              "printed as a cross (chance): PathX of both Pythia rows, PathX-256 of Transformers + "
+              "Rotary and of Pythia 70M (Rand Init)\n"
+              "printed as computationally infeasible: PathX-256 of Transformers + Rotary + Masked "
+              "SPT and of Pythia 70M; SPADE and MEGA do not report it\n"
               "the average of S4 + Masked SPT is printed as 86.75; its printed entries give 86.93\n"
               "the average of Pythia with random weights is over five tasks (62.76), that of the "
               "pretrained one counts PathX as 50 (68.04); over five tasks it is 71.64"},

@@ -82,38 +82,68 @@ static void add_missing(lra_table *t, const lra_layout_view *v, const char *out)
 
 /* ---- differences from the paper -------------------------------------------------------------- */
 
-/* True if an earlier cell has the same line in its deviations. */
-static bool is_known(const lra_layout_view *v, int cell, const char *line, size_t n)
+/* True if the result of a cell has this line of n bytes among its deviations. */
+static bool deviates(const lra_layout_cell *cell, const char *line, size_t n)
 {
-    for (int i = 0; i < cell; i++) {
-        if (!v->cell[i].group) continue;
-        for (const char *at = v->cell[i].group->run[0]->deviations; at && *at;) {
-            size_t length = strcspn(at, "\n");
-            if (length == n && strncmp(at, line, n) == 0) return true;
-            at += length + (at[length] == '\n');
-        }
+    const char *at = cell->group ? cell->group->run[0]->deviations : NULL;
+    while (at && *at) {
+        size_t length = strcspn(at, "\n");
+        if (length == n && strncmp(at, line, n) == 0) return true;
+        at += length + (at[length] == '\n');
     }
     return false;
+}
+
+/* Labels of the rows with a cell that has the line; "" for all measured rows. The caller frees
+ * it. */
+static char *rows_with(const lra_layout_view *v, const char *line, size_t n)
+{
+    const lra_layout *l = v->layout;
+    lra_text rows = {0};
+    bool all = true;
+    for (int r = 0; r < l->n_rows; r++) {
+        bool has = false, measured = false;
+        for (int c = 0; c < l->n_columns; c++) {
+            const lra_layout_cell *cell = lra_layout_cell_at(v, r, c);
+            measured = measured || cell->group;
+            has = has || deviates(cell, line, n);
+        }
+        if (has) lra_text_add(&rows, "%s%s", rows.n ? ", " : " (", l->row[r].label);
+        all = all && has == measured;
+    }
+    if (!all) lra_text_add(&rows, ")");
+    char *text = lra_copy_text(all ? "" : rows.s);
+    lra_text_free(&rows);
+    return text;
+}
+
+/* Adds the deviations of cell i that no earlier cell has. */
+static void add_deviations_of(lra_table *t, const lra_layout_view *v, int i)
+{
+    const char *at = v->cell[i].group ? v->cell[i].group->run[0]->deviations : NULL;
+    while (at && *at) {
+        size_t n = strcspn(at, "\n");
+        int k = 0;
+        while (k < i && !deviates(&v->cell[k], at, n)) k++;
+        char *rows = rows_with(v, at, n);
+        if (k == i) lra_table_note(t, "deviation\t%.*s%s", (int)n, at, rows);
+        lra_free(rows);
+        at += n + (at[n] == '\n');
+    }
 }
 
 static void add_deviations(lra_table *t, const lra_layout_view *v)
 {
     int n = v->layout->n_rows * v->layout->n_columns, others = 0;
     for (int i = 0; i < n; i++) {
-        if (!v->cell[i].group) continue;
+        add_deviations_of(t, v, i);
         others += v->cell[i].n_others > 0;
-        for (const char *at = v->cell[i].group->run[0]->deviations; at && *at;) {
-            size_t length = strcspn(at, "\n");
-            if (!is_known(v, i, at, length)) lra_table_note(t, "deviation\t%.*s", (int)length, at);
-            at += length + (at[length] == '\n');
-        }
     }
     if (others)
-        lra_table_note(
-            t,
-            "selected\t%d cells have results of several configurations; the one with the "
-            "best validation value is shown",
-            others);
+        lra_table_note(t,
+                       "selected\t%d cells have results of several configurations; the one with "
+                       "the best validation value is shown",
+                       others);
 }
 
 /* Writes a number with commas between thousands. Returns text. */
@@ -129,7 +159,7 @@ static const char *thousands(int64_t n, char text[32])
     return text;
 }
 
-/* Adds the number of parameters of each measured row, and the test data of each measured column. */
+/* Adds the number of parameters of each measured row. */
 static void add_sizes(lra_table *t, const lra_layout_view *v)
 {
     const lra_layout *l = v->layout;
@@ -147,13 +177,33 @@ static void add_sizes(lra_table *t, const lra_layout_view *v)
             lra_table_note(t, "size\t%s: %s%s%s parameters", l->row[r].label, least_text,
                            least < most ? " to " : "", least < most ? most_text : "");
     }
-    for (int c = 0; c < l->n_columns; c++) {
-        const lra_result_group *g = NULL;
-        for (int r = 0; r < l->n_rows && !g; r++) g = lra_layout_cell_at(v, r, c)->group;
-        if (!g) continue;
-        thousands(g->run[0]->n, least_text), thousands(g->run[0]->max_length, most_text);
-        lra_table_note(t, "data\t%s: %s test rows of at most %s tokens", l->column[c].head,
-                       least_text, most_text);
+}
+
+/* True if an earlier cell has results on the same data. */
+static bool has_data(const lra_layout_view *v, int cell, const lra_result *r)
+{
+    int i = 0;
+    while (i < cell && !(v->cell[i].group &&
+                         strcmp(v->cell[i].group->run[0]->fingerprint, r->fingerprint) == 0 &&
+                         strcmp(v->cell[i].group->run[0]->task, r->task) == 0))
+        i++;
+    return i < cell;
+}
+
+/* Adds the numbers of rows of the data of the measured cells. */
+static void add_data(lra_table *t, const lra_layout_view *v)
+{
+    char train[32], test[32], longest[32];
+    for (int i = 0; i < v->layout->n_rows * v->layout->n_columns; i++) {
+        const lra_result *r = v->cell[i].group ? v->cell[i].group->run[0] : NULL;
+        if (!r || has_data(v, i, r)) continue;
+        lra_err e;
+        lra_config *c = lra_config_parse(r->task_parameters ? r->task_parameters : "", &e);
+        double rows = c ? lra_config_real_or(c, "train", 0) : 0;
+        lra_config_free(c);
+        thousands((int64_t)rows, train), thousands(r->n, test), thousands(r->max_length, longest);
+        lra_table_note(t, "data\t%s: %s%s%s test rows of at most %s tokens", r->task,
+                       rows > 0 ? train : "", rows > 0 ? " training and " : "", test, longest);
     }
 }
 
@@ -174,6 +224,7 @@ void lra_layout_notes(lra_table *t, const lra_layout_view *v, const char *out)
     add_missing(t, v, out);
     add_preset(t, v);
     add_sizes(t, v);
+    add_data(t, v);
     add_deviations(t, v);
     if (*v->preset) lra_table_note_ci(t);
 }

@@ -190,18 +190,26 @@ TEST(tables_of_two_presets)
 {
     const lra_layout *l = lra_layout_find("las-T4");
     lra_result *list[] = {result_of("text", "las", "small", "model.chunk=128\n", 0, 0.5),
-                          result_of("text", "las", "quick", "model.chunk=128\n", 0, 0.5)};
-    char *text = print(l, list, 2, "text");
-    static const char *const has[] = {"measured: preset small, f32)",
-                                      "measured: preset quick, f32)",
-                                      "'lra-probe sweep las-T4 --preset quick' trains them",
-                                      "Transformer Chunk + Smooth + ELD (LaS): 3,000 parameters",
-                                      "Text: 4,000 test rows of at most 64 tokens"};
+                          result_of("text", "las", "quick", "model.chunk=128\n", 0, 0.5),
+                          result_of("text", "s", "small", "model.chunk=128\n", 0, 0.5)};
+    set(&list[0]->task_parameters, lra_copy_text("train=640\n"));
+    set(&list[2]->task_parameters, lra_copy_text("train=640\n"));
+    set(&list[0]->deviations, lra_copy_text("of all rows\nof one row\n"));
+    set(&list[2]->deviations, lra_copy_text("of all rows\n"));
+    char *text = print(l, list, 3, "text");
+    static const char *const has[] = {
+        "measured: preset small, f32)",
+        "measured: preset quick, f32)",
+        "'lra-probe sweep las-T4 --preset quick' trains them",
+        "Transformer Chunk + Smooth + ELD (LaS): 3,000 parameters",
+        "text: 640 training and 4,000 test rows of at most 64 tokens",
+        "deviation  of all rows\n",
+        "deviation  of one row (Transformer Chunk + Smooth + ELD (LaS))\n"};
     for (size_t i = 0; i < sizeof has / sizeof *has; i++)
         if (!strstr(text, has[i])) fail_msg("no '%s' in\n%s", has[i], text);
     lra_free(text);
     text = print(l, list, 1, "csv");
     if (!strstr(text, "LaS),Text,accuracy,79.1")) fail_msg("%s", text);
     lra_free(text);
-    free_all(list, 2);
+    free_all(list, 3);
 }
