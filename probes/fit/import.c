@@ -282,7 +282,10 @@ int lra_fit_import(const lra_job *job, const lra_fit_model *model, const char *f
 {
 import m = {.job = job, .model = model, .file = file };
     *path = NULL;
-    if (lra_safetensors_read(file, &m.in, e) != 0) return LRA_FAILED;
+    if (lra_safetensors_read(file, &m.in, e) != 0) {
+        lra_safetensors_free(&m.in);
+        return LRA_FAILED;
+    }
     m.out = lra_alloc(sizeof *m.out);
     *m.out = (lra_result){0};
     int rc = fill(&m, e);
