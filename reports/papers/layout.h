@@ -15,6 +15,8 @@
 #ifndef LRA_REPORTS_PAPERS_LAYOUT_H
 #define LRA_REPORTS_PAPERS_LAYOUT_H
 
+#include <stdbool.h>
+
 #include "kernels/base/core/config.h"
 
 enum { LRA_LAYOUT_COLUMNS = 16, LRA_LAYOUT_ROWS = 40 };
@@ -71,6 +73,8 @@ const char *lra_layout_paper(const char *paper);
  * why. */
 lra_config *lra_layout_settings(const lra_layout *l, int row, int column, const char *preset,
                                 const char **why);
+/* True if the cells of a column are filled by the runs of an earlier column. */
+bool lra_layout_is_derived(const lra_layout *l, int column);
 /* Published value of a cell in the unit of the paper; NAN: not reported, or not in the paper. */
 double lra_layout_published(const lra_layout *l, int row, int column);
 /* Published average of a row; NAN: none. */

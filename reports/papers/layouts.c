@@ -124,6 +124,13 @@ lra_config *lra_layout_settings(const lra_layout *l, int row, int column, const 
     return c;
 }
 
+bool lra_layout_is_derived(const lra_layout *l, int column)
+{
+    int c = 0;
+    while (c < column && strcmp(l->column[c].settings, l->column[column].settings) != 0) c++;
+    return c < column;
+}
+
 /* ---- published values ------------------------------------------------------------------------ */
 
 double lra_layout_published(const lra_layout *l, int row, int column)

@@ -65,7 +65,8 @@ static void add_missing(lra_table *t, const lra_layout_view *v, const char *out)
     for (int r = 0; r < l->n_rows; r++)
         for (int c = 0; c < l->n_columns; c++) {
             lra_config *cell = lra_layout_settings(l, r, c, NULL, NULL);
-            if (cell) all++, missing += !lra_layout_cell_at(v, r, c)->group;
+            if (cell && !lra_layout_is_derived(l, c))
+                all++, missing += !lra_layout_cell_at(v, r, c)->group;
             lra_config_free(cell);
         }
     bool other = *v->preset && strcmp(v->preset, "paper") != 0;

@@ -4,6 +4,7 @@
 
 #include "analysis/across_tasks.h"
 #include "kernels/base/core/mem.h"
+#include "reports/results/published.h"
 #include "reports/tables/layout_cells.h"
 
 static const lra_estimate none = {NAN, NAN, NAN};
@@ -87,6 +88,13 @@ static lra_estimate relative_memory(const lra_layout_view *v, int row, int colum
     return (lra_estimate){a->training.memory / b->training.memory, NAN, NAN};
 }
 
+/* Accuracy in % of the published accuracy of MEGA. */
+static lra_estimate ratio_to_mega(const lra_layout_view *v, lra_estimate x, const char *task)
+{
+    double mega = lra_published(v->layout->paper, v->layout->table, "mega", NULL, task, "accuracy");
+    return (lra_estimate){100 * x.value / mega, 100 * x.lo / mega, 100 * x.hi / mega};
+}
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 lra_estimate lra_layout_measured(const lra_layout_view *v, int row, int column)
@@ -97,12 +105,13 @@ lra_estimate lra_layout_measured(const lra_layout_view *v, int row, int column)
     if (strcmp(metric, "train_speed") == 0) return relative_speed(v, row, column);
     if (strcmp(metric, "peak_memory") == 0) return relative_memory(v, row, column);
     const lra_metric *m = lra_result_metric(g->run[0]);
-    if (!is_metric(m, metric)) return other_metric(g, metric);
+    bool ratio = strcmp(metric, "ratio_to_mega") == 0;
+    if (!is_metric(m, ratio ? "accuracy" : metric)) return other_metric(g, metric);
     lra_sample *sample = lra_results_sample(g->run, g->n);
     lra_estimate x = lra_sample_value(sample, 0);
     lra_sample_free(sample);
     x.value *= m->scale, x.lo *= m->scale, x.hi *= m->scale;
-    return x;
+    return ratio ? ratio_to_mega(v, x, g->run[0]->task) : x;
 }
 
 /* True if the average of a row needs the cell: the row reports it, or it is a row that the paper

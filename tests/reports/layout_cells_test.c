@@ -111,6 +111,22 @@ TEST(speed_and_memory)
     free_all(list, 3);
 }
 
+/* Table 1 of the locality paper has each accuracy in % of the published accuracy of MEGA. */
+TEST(ratio_to_mega)
+{
+    const lra_layout *l = lra_layout_find("loc-T1");
+    lra_result *list[] = {
+        result_of("text", "resconv", "paper", "model.kernel=7\ntrain.objective=denoise\n", 0, 0.5)};
+    lra_layout_view *v;
+    assert_int_equal(lra_layout_views(l, list, 1, &v), 1);
+    int k7 = row_of(l, "K = 7");
+    is_near(lra_layout_published(l, k7, 5), 100.20);
+    is_near(lra_layout_measured(v, k7, 5).value, 100 * lra_layout_measured(v, k7, 4).value / 90.43);
+    assert_true(lra_layout_measured(v, k7, 5).lo < lra_layout_measured(v, k7, 5).value);
+    lra_layout_views_free(v, 1);
+    free_all(list, 1);
+}
+
 /* Of two configurations that fill a cell, the one with the better validation value is shown, with
  * all its seeds. Runs on a fraction of the data, of another paper's settings or of another chunk
  * size do not fill it. */

@@ -99,11 +99,12 @@ _lra_report_command()
                 --out|-o) values='@folders' ;;
             esac ;;
         html)
-            options='--out --results --force --quiet --task --model --label --reference --chance --help'
+            options='--out --results --experiment --force --quiet --task --model --label --reference --chance --help'
             arguments='@runs'
             case $2 in
                 --out|-o) values='@files' ;;
                 --results) values='@folders' ;;
+                --experiment) values='@any' ;;
                 --task|-t) values='@any' ;;
                 --model|-m) values='@any' ;;
                 --label) values='@any' ;;
@@ -112,7 +113,7 @@ _lra_report_command()
             esac ;;
         list)
             options='--json --out --quiet --help'
-            arguments=''
+            arguments='papers'
             case $2 in
                 --out|-o) values='@folders' ;;
             esac ;;
