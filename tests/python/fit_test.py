@@ -161,7 +161,18 @@ class Protocol(unittest.TestCase):
         """Inputs of an epoch: each image is one of the eight symmetries of its row, another one in the next epoch."""
         settings = {"images": 80, "augment": 1, "batch": 16, "epochs": 2}
         words = [w for k, v in settings.items() for w in ("--set", f"{k}={v}")]
-        self.words = ["fit", "--task", "pathfinder", "--preset", "quick", *words, "--out", self.out, "--name", "net"]
+        self.words = [
+            "fit",
+            "--task",
+            "pathfinder",
+            "--preset",
+            "quick",
+            *words,
+            "--out",
+            self.out,
+            "--name",
+            "net",
+        ]
         plan = self.plan()
         plan.words = self.words
         self.assertEqual(plan.meta["inputs"], "epoch")
@@ -184,7 +195,9 @@ class Protocol(unittest.TestCase):
         self.assertGreater(np.mean(moved), 0.5)
         again = Data(data.rows, plan)
         index, T = next(iter(plan.batches("train", 1)))
-        np.testing.assert_array_equal(again.train_batch(1, 0, index, T)[0], data.train_batch(1, 0, index, T)[0])
+        np.testing.assert_array_equal(
+            again.train_batch(1, 0, index, T)[0], data.train_batch(1, 0, index, T)[0]
+        )
 
     def pairs(self):
         """A folder of the files of task retrieval with pairs of documents of different lengths."""
@@ -365,8 +378,16 @@ class Training(unittest.TestCase):
         losses = []
         for augment in (True, False):
             runs = ll.fit(
-                lambda task, seed: Pixels(), "pathfinder", seeds=1, quiet=True, measure=False, out=self.out, images=80,
-                batch=16, epochs=2, augment=augment,
+                lambda task, seed: Pixels(),
+                "pathfinder",
+                seeds=1,
+                quiet=True,
+                measure=False,
+                out=self.out,
+                images=80,
+                batch=16,
+                epochs=2,
+                augment=augment,
             )
             losses.append([h["train_loss"] for h in self.history(runs[0].folder)])
         self.assertTrue(np.isfinite(losses).all())

@@ -49,7 +49,11 @@ def row(form):
         m.outputs(x[:, :, :1] if name == "scikit-learn regression" else x, length)
     told = ", ".join(f"{k}={_short(v)}" for k, v in options.items() if k != "vocab")
     notes = [told] if told else []
-    if "attn" in m.missing and "softmax over pairs" not in m.missing["attn"] and "pass attention=" not in m.missing["attn"]:
+    if (
+        "attn" in m.missing
+        and "softmax over pairs" not in m.missing["attn"]
+        and "pass attention=" not in m.missing["attn"]
+    ):
         notes.append(m.missing["attn"].split(";")[0])
     notes += [n for n in m.notes if not n.startswith("vocab=")]
     notes += [f"padding: {m._padding_text()}"] if m.padding in ("mask", "lengths") else []
@@ -70,9 +74,7 @@ def table():
     head = ["form", "logits", "gradients", "features", "attention", "note"]
     rows = [head, *(row(form) for form in FORMS)]
     width = [max(len(r[k]) for r in rows) for k in range(5)]
-    return "\n".join(
-        "  ".join(c.ljust(w) for c, w in zip(r, width)) + "  " + r[5][:90] for r in rows
-    )
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(r, width)) + "  " + r[5][:90] for r in rows)
 
 
 class Forms(unittest.TestCase):

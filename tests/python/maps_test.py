@@ -133,24 +133,43 @@ class HuggingFace(unittest.TestCase):
         self.assertEqual(model.config._attn_implementation, before)
 
     def test_gpt2(self):
-        c = self.t.GPT2Config(vocab_size=V, n_positions=64, n_embd=16, n_layer=2, n_head=2, num_labels=C, pad_token_id=0)
+        c = self.t.GPT2Config(
+            vocab_size=V, n_positions=64, n_embd=16, n_layer=2, n_head=2, num_labels=C, pad_token_id=0
+        )
         self.check_model(self.t.GPT2ForSequenceClassification(c), True)
 
     def test_llama(self):
         c = self.t.LlamaConfig(
-            vocab_size=V, hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=2,
-            num_labels=C, pad_token_id=0,
+            vocab_size=V,
+            hidden_size=16,
+            intermediate_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            num_labels=C,
+            pad_token_id=0,
         )
         self.check_model(self.t.LlamaForSequenceClassification(c), True)
 
     def test_bert(self):
         c = self.t.BertConfig(
-            vocab_size=V, hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=2, num_labels=C
+            vocab_size=V,
+            hidden_size=16,
+            intermediate_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            num_labels=C,
         )
         self.check_model(self.t.BertForSequenceClassification(c), False)
 
     def test_no_maps_are_named(self):
-        c = self.t.BertConfig(vocab_size=V, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, num_labels=C)
+        c = self.t.BertConfig(
+            vocab_size=V,
+            hidden_size=16,
+            intermediate_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            num_labels=C,
+        )
         model = self.t.BertForSequenceClassification(c)
         forward = model.forward
 
@@ -166,7 +185,9 @@ class HuggingFace(unittest.TestCase):
         self.assertEqual(m.attention_layers, ["bert.encoder.layer.0.attention.self"])
         del model.forward
         x = m.sample(9, 2)
-        np.testing.assert_allclose(m.attention(x), ll.wrap(model, vocab=V, quiet=True).attention(x), atol=1e-5)
+        np.testing.assert_allclose(
+            m.attention(x), ll.wrap(model, vocab=V, quiet=True).attention(x), atol=1e-5
+        )
         model.forward = without
         nothing = mock.patch("lra_locality._torch.observing", lambda *a: contextlib.nullcontext([]))
         with nothing:
@@ -257,7 +278,11 @@ class Observed(unittest.TestCase):
         class Net(nn.Module):
             def __init__(self, ask):
                 super().__init__()
-                self.embed, self.attn, self.ask = nn.Embedding(V, D), nn.MultiheadAttention(D, 2, batch_first=True), ask
+                self.embed, self.attn, self.ask = (
+                    nn.Embedding(V, D),
+                    nn.MultiheadAttention(D, 2, batch_first=True),
+                    ask,
+                )
 
             def forward(self, x):
                 T = x.shape[1]

@@ -193,7 +193,10 @@ class JaxModel(Model):
         """Maps by layer: those of attention=, or the observed ones."""
         if self._attention_of is not None:
             return self._named_maps(self._attention_of(self.params, self._input(x)))
-        return {name: self._read(a, form, len(x)) for (name, form), a in zip(self._observed.items(), self._observe(x, length))}
+        return {
+            name: self._read(a, form, len(x))
+            for (name, form), a in zip(self._observed.items(), self._observe(x, length))
+        }
 
     def _observe(self, x: Array, length: Array) -> List[Any]:
         """Matrices with rows of sum 1 that a call computes, as softmax does, in their order."""
@@ -217,7 +220,9 @@ class JaxModel(Model):
             more = self.padding != "fixed" and T > 2
             short = self._observe(np.ascontiguousarray(x[:, : T - 1]), full - 1) if more else first
         except Exception as e:  # code that runs outside of JAX
-            self.missing["attn"] = f"attention is not observed ({type(e).__name__}: {str(e)[:120]}); pass attention="
+            self.missing["attn"] = (
+                f"attention is not observed ({type(e).__name__}: {str(e)[:120]}); pass attention="
+            )
             return
         if not len(first) == len(turned) == len(short):
             return

@@ -69,7 +69,9 @@ def _checked(m: Union[Model, Pairs], value: Any, n: int, expected: int) -> torch
     y = y[:, None] if torch.is_tensor(y) and y.dim() == 1 and expected == 1 else y
     if not torch.is_tensor(y) or tuple(y.shape) != (n, expected):
         found = tuple(y.shape) if torch.is_tensor(y) else type(y).__name__
-        raise FitError(f"the model '{m.name}' returned {found} for a batch of {n}, expected ({n}, {expected})")
+        raise FitError(
+            f"the model '{m.name}' returned {found} for a batch of {n}, expected ({n}, {expected})"
+        )
     return y
 
 
@@ -78,9 +80,10 @@ def outputs(m: Union[Model, Pairs], x: Array, length: Array, expected: int) -> t
     if isinstance(m, Pairs):
         return _checked(m, m.call(x, length), len(x), expected)
     out: List[Any] = [None] * len(x)
+    net: Any = m  # a TorchModel
     for index, n in m.batches(length):
         part = m._fit(x[index], n)
-        value = m._call(m._tensor(m._shaped(part)), m._extra(length[index], part.shape[1], None))
+        value = net._call(net._tensor(m._shaped(part)), m._extra(length[index], part.shape[1], None))
         y = _checked(m, value, len(index), expected)
         if len(index) == len(x):
             return y
@@ -94,7 +97,8 @@ def centre_head(m: Model, mean: Array, x: Array, length: Array) -> bool:
 
     The layer is the ``nn.Linear`` with a bias whose output is the output of the model.  False: there is none.
     """
-    last: List[Tuple[nn.Linear, torch.Tensor]] = []
+    last: List[Tuple[Any, torch.Tensor]] = []
+    net: Any = m  # a TorchModel
 
     def keep(module: nn.Module, args: Any, out: Any) -> None:
         last.append((module, out))
@@ -103,7 +107,8 @@ def centre_head(m: Model, mean: Array, x: Array, length: Array) -> bool:
     handles = [k.register_forward_hook(keep) for k in linear]
     try:
         with m.session(), torch.no_grad():
-            y = pick_output(m._call(m._tensor(m._shaped(m._fit(x, 0))), m._extra(length, x.shape[1], None)), m.output)
+            value = net._call(net._tensor(m._shaped(m._fit(x, 0))), m._extra(length, x.shape[1], None))
+            y = pick_output(value, m.output)
     finally:
         for h in handles:
             h.remove()

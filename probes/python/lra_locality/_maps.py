@@ -41,7 +41,9 @@ def attention_weights(
     """
     if enable_gqa:
         key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
-    scores = query.float() @ key.float().transpose(-2, -1) * (query.size(-1) ** -0.5 if scale is None else scale)
+    scores = (
+        query.float() @ key.float().transpose(-2, -1) * (query.size(-1) ** -0.5 if scale is None else scale)
+    )
     allowed: Optional[torch.Tensor] = None
     if is_causal:
         allowed = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
@@ -53,7 +55,9 @@ def attention_weights(
     if allowed is None:
         return scores.softmax(-1), None
     scores = scores.masked_fill(~allowed, float("-inf"))
-    return scores.softmax(-1).nan_to_num(0.0), allowed.expand(scores.shape)  # a row without allowed pairs is 0
+    return scores.softmax(-1).nan_to_num(0.0), allowed.expand(
+        scores.shape
+    )  # a row without allowed pairs is 0
 
 
 def _allowed_of_mask(mask: torch.Tensor) -> Tuple[torch.Tensor, Optional[torch.Tensor]]:
@@ -85,7 +89,14 @@ class Observer(TorchFunctionMode):
         return out
 
     def _dot_product(
-        self, query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: Any = 0, is_causal: bool = False, **more: Any
+        self,
+        query: Any,
+        key: Any,
+        value: Any,
+        attn_mask: Any = None,
+        dropout_p: Any = 0,
+        is_causal: bool = False,
+        **more: Any,
     ) -> None:
         weights, allowed = attention_weights(query, key, attn_mask, is_causal, **more)
         self.seen.append(Seen(self._name(), weights.detach(), allowed))
@@ -105,7 +116,9 @@ class Observer(TorchFunctionMode):
         mask, allowed = kwargs.get("attn_mask"), None
         if mask is not None:  # (T,T) or (B H,T,T); true: excluded
             allowed = ~mask if mask.dtype == torch.bool else mask > -MASKED_BELOW
-            allowed = allowed.reshape(-1, maps.shape[1] if mask.dim() == 3 else 1, *mask.shape[-2:]).expand(maps.shape)
+            allowed = allowed.reshape(-1, maps.shape[1] if mask.dim() == 3 else 1, *mask.shape[-2:]).expand(
+                maps.shape
+            )
         self.seen.append(Seen(self._name(), maps, allowed))
         return out, (weights.mean(-3) if average else weights) if wanted else None
 
@@ -153,15 +166,23 @@ class Limiter(TorchFunctionMode):
             args, kwargs = self._dot_product(*args, **kwargs)
         elif func in (F.softmax, torch.softmax, torch.Tensor.softmax):
             names = dict(zip(("scores", "dim"), args))
-            scores, dim = names.get("scores", kwargs.get("input")), names.get("dim", kwargs.get("dim"))
+            scores: Any = names.get("scores", kwargs.get("input"))
+            dim = names.get("dim", kwargs.get("dim"))
             if _is_square(scores, dim) and self._next():
-                far = self._far(*scores.shape[-2:], scores.device)
+                far = self._far(scores.shape[-2], scores.shape[-1], scores.device)
                 scores = scores.masked_fill(far, torch.finfo(scores.dtype).min)
                 args, kwargs = (scores, *args[1:]), {k: v for k, v in kwargs.items() if k != "input"}
         return func(*args, **kwargs)
 
     def _dot_product(
-        self, query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: Any = 0.0, is_causal: bool = False, **more: Any
+        self,
+        query: Any,
+        key: Any,
+        value: Any,
+        attn_mask: Any = None,
+        dropout_p: Any = 0.0,
+        is_causal: bool = False,
+        **more: Any,
     ) -> Tuple[Any, Dict[str, Any]]:
         far = self._far(query.shape[-2], key.shape[-2], query.device)
         if is_causal:
@@ -189,7 +210,9 @@ def observing(modules: Optional[Dict[str, nn.Module]] = None) -> Iterator[List[S
     for name, module in (modules or {}).items():
         if name and not isinstance(module, (nn.Softmax, nn.Dropout)):
             handles.append(module.register_forward_pre_hook(lambda m, a, name=name: stack.append(name)))
-            handles.append(module.register_forward_hook(lambda m, a, o: stack.pop() and None, always_call=True))
+            handles.append(
+                module.register_forward_hook(lambda m, a, o: stack.pop() and None, always_call=True)
+            )
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     observer = Observer(lambda: stack[-1] if stack else "")
@@ -270,5 +293,7 @@ class Layers:
         """The reason why there are no layers."""
         how = "attention=FUNCTION(model, batch) returns maps (batch, heads, length, length) by layer"
         if self.other is not None:
-            return f"attention weights have shape {self.other}, which are not {T} positions of the input; {how}"
+            return (
+                f"attention weights have shape {self.other}, which are not {T} positions of the input; {how}"
+            )
         return f"the model computes no softmax over pairs of positions (recurrence, convolution, or a kernel of its own); {how}"

@@ -154,7 +154,9 @@ class Model:
         self._allowed_request = allowed
         self.positions = positions  # False: the model adds no absolute positions
         self.head_works = False  # outputs follow from given features: head()
-        self.limits = False  # the distance between positions that attention connects can be limited: limited()
+        self.limits = (
+            False  # the distance between positions that attention connects can be limited: limited()
+        )
         self.limit_layers: List[str] = []
         self.renormalise = renormalise
         self._kernels_request = kernels
@@ -457,7 +459,9 @@ class Model:
         if not self.limits:
             raise Unsupported(f"'{self.name}' takes no distance limit: {self.missing.get('limits', '')}")
         if limit < 0 or (layer and layer not in self.limit_layers):
-            raise ValueError(f"limit={limit} layer={layer!r}, expected at least 0, and one of {', '.join(self.limit_layers)}")
+            raise ValueError(
+                f"limit={limit} layer={layer!r}, expected at least 0, and one of {', '.join(self.limit_layers)}"
+            )
         with self._limited(limit, layer):
             yield
 
@@ -484,7 +488,9 @@ class Model:
 
         try:
             plain, whole, a, b = features(x, None), features(x, T), features(x, 0), features(changed, 0)
-            self.limits = self._same(plain, whole) and self._same(a[:, at], b[:, at]) and not self._same(plain, a)
+            self.limits = (
+                self._same(plain, whole) and self._same(a[:, at], b[:, at]) and not self._same(plain, a)
+            )
         except Exception:  # features of another shape, or a mask of another form
             self.limits = False
 
@@ -502,7 +508,9 @@ class Model:
             out, turned = self._raw(x, full, None), self._raw(y, full, None)
             same = self._head(x, full, self._features(x, full, ""))
             other = self._head(x, full, self._features(y, full, ""))
-            self.head_works = self._same(out, same) and self._same(turned, other) and not self._same(out, other)
+            self.head_works = (
+                self._same(out, same) and self._same(turned, other) and not self._same(out, other)
+            )
         except Exception:  # features of another shape, or a module whose output is not used
             self.head_works = False
 
@@ -660,7 +668,10 @@ class Model:
 
     def _attention_wanted(self) -> bool:
         """Whether maps were expected: attention= was passed, or the model has attention of its own."""
-        return getattr(self, "_attention_request", None) is not None or getattr(self, "_config", None) is not None
+        return (
+            getattr(self, "_attention_request", None) is not None
+            or getattr(self, "_config", None) is not None
+        )
 
     def _features_are_outputs(self, layer: str) -> bool:
         return False
@@ -1015,7 +1026,9 @@ class Model:
         lines.append(f"  gradients  {self.gradient}")
         if self.layers:
             head = "; outputs follow from given features" if self.head_works else ""
-            lines.append(f"  features   {', '.join(self.layers[:4])}{' ...' if len(self.layers) > 4 else ''}{head}")
+            lines.append(
+                f"  features   {', '.join(self.layers[:4])}{' ...' if len(self.layers) > 4 else ''}{head}"
+            )
         if self.attention_layers:
             more = "; distances can be limited" if self.limits else ""
             lines.append(f"  attention  {len(self.attention_layers)} layers{more}")

@@ -235,7 +235,9 @@ class TorchModel(Model):
         try:
             ids = self._position_ids(np.zeros(len(x), np.int64), T)
             a = self._raw(x, length, None)
-            b = self._numpy(pick_output(self._invoke(x, {**self._extra(length, T, None), **ids}), self.output))
+            b = self._numpy(
+                pick_output(self._invoke(x, {**self._extra(length, T, None), **ids}), self.output)
+            )
             self.takes_positions = self._same(a, b)
         except Exception:  # the argument has another meaning
             self.takes_positions = False
@@ -360,7 +362,9 @@ class TorchModel(Model):
             if request is None and not self.attention_layers:
                 self._find_layers(x, length)
             if not self.attention_layers:
-                raise WrapError("attention= returned no maps; expected (batch, heads, length, length) for each layer")
+                raise WrapError(
+                    "attention= returned no maps; expected (batch, heads, length, length) for each layer"
+                )
             shape = self._attention(x, length, self.attention_layers[0])[0].shape
         except Exception as e:
             if request is not None:
@@ -430,7 +434,9 @@ class TorchModel(Model):
                 raise WrapError(f"attention={{{pattern!r}: ...}} is no function(module, inputs ...)")
             if not any(_matches(name, pattern) for name in self._modules):
                 names = list(self._modules)[1:]
-                raise WrapError(f"attention={{{pattern!r}: ...}}: no module has this name{nearest(pattern, names)}")
+                raise WrapError(
+                    f"attention={{{pattern!r}: ...}}: no module has this name{nearest(pattern, names)}"
+                )
 
     def _find_gradient(self, x: Array, length: Array) -> None:
         if "vjp" in self.missing:
@@ -637,7 +643,9 @@ class TorchModel(Model):
             if isinstance(request, dict) or callable(request):
                 maps = self._remembered(x, length, lambda: self._asked(x, length))
                 if layer not in maps:
-                    raise Unsupported(f"attention= gave no maps of layer '{layer}', only {', '.join(maps) or 'none'}")
+                    raise Unsupported(
+                        f"attention= gave no maps of layer '{layer}', only {', '.join(maps) or 'none'}"
+                    )
                 return self._pair(maps[layer])
             if request is not None:
                 return self._module_maps(x, length, layer)
@@ -654,6 +662,7 @@ class TorchModel(Model):
         request, batch = self._attention_request, self._tensor(self._shaped(x))
         with torch.no_grad():
             if not isinstance(request, dict):
+                assert callable(request)
                 return self._named_maps(request(self.model, batch))
             maps: Dict[str, Any] = {}
             handles = []
@@ -668,7 +677,9 @@ class TorchModel(Model):
                 for name, module in self._modules.items():
                     for pattern, function in request.items():
                         if _matches(name, pattern):
-                            handles.append(module.register_forward_hook(hook(name, function), with_kwargs=True))
+                            handles.append(
+                                module.register_forward_hook(hook(name, function), with_kwargs=True)
+                            )
                 self._call(batch, self._extra(length, x.shape[1], None))
             finally:
                 for h in handles:
@@ -705,7 +716,9 @@ class TorchModel(Model):
         if seen and seen[-1].weights.dim() == 4:
             return self._pair((seen[-1].weights, seen[-1].allowed))
         if not caught:
-            raise Unsupported(f"the module '{layer}' returns and computes no maps of shape (batch, heads, length, length)")
+            raise Unsupported(
+                f"the module '{layer}' returns and computes no maps of shape (batch, heads, length, length)"
+            )
         return self._numpy(caught[-1]), None
 
     def _eager_maps(self, x: Array, length: Array) -> Sequence[Any]:

@@ -95,7 +95,8 @@ class Data:
         at = self.split[split][index]
         rows: List[Array] = [self.rows.x[i] for i in at]
         if self.plan.towers == 2:
-            cuts = [int(self.rows.middle[i]) for i in at]
+            assert self.rows.middle is not None
+            cuts = self.rows.middle[at]
             rows = [r[:m] for r, m in zip(rows, cuts)] + [r[m:] for r, m in zip(rows, cuts)]
         return (*self._padded(rows, T), self.target[at])
 
@@ -302,7 +303,7 @@ def ladder(
                 rungs.append(
                     _fit_one(
                         torch,
-                        lambda s, r=r: build(rows, s, r),
+                        lambda s, r=r: build(rows, s, r),  # type: ignore[misc]
                         rows,
                         [*options, *_words(settings), "--model", like],
                         seed=seed,

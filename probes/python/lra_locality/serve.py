@@ -237,7 +237,9 @@ class Server:
         if target is None or target.shape != x.shape:
             raise BadRequest(f"a request without targets of shape {x.shape}")
         if target.size and not -1 <= int(target.min()) <= int(target.max()) < (self.m.classes or 0):
-            raise BadRequest(f"targets from {target.min()} to {target.max()}, expected -1 to {self.m.classes} - 1")
+            raise BadRequest(
+                f"targets from {target.min()} to {target.max()}, expected -1 to {self.m.classes} - 1"
+            )
         return {"logprob": self.model_for(meta).logprob(x, length, target)}
 
     def features(self, meta: Meta, tensors: Tensors) -> Tensors:
