@@ -212,7 +212,8 @@ class Serve(unittest.TestCase):
                 }
                 ops = ready["ops"].split()
                 expected = offers - (set() if "features" in offers else {"vjp"})
-                self.assertEqual(set(ops), expected | ({"logprob"} if m.next_token else set()))
+                more = {name for name, has_it in (("logprob", m.next_token), ("head", m.head_works)) if has_it}
+                self.assertEqual(set(ops), expected | more)
                 meta, out = c.ask("forward", inputs)
                 self.assertEqual(meta["op"], "result", meta)
                 np.testing.assert_array_equal(out["logits"], m.logits(x, length))

@@ -356,7 +356,7 @@ def jax_attention():
     keys = jax.random.split(jax.random.PRNGKey(1), 3)
     params = {
         "embed": jax.random.normal(keys[0], (V, D)),
-        "qkv": jax.random.normal(keys[1], (2, D, 3 * D)),
+        "qkv": 0.3 * jax.random.normal(keys[1], (2, D, 3 * D)),
         "head": jax.random.normal(keys[2], (D, C)),
     }
 
