@@ -14,7 +14,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/cuda/grid.h"
 
-enum { STACK = 128 << 10, MAX_SHARED = 227 << 10, ALIGNED = 1024 };
+enum { MAX_SHARED = 227 << 10, ALIGNED = 1024 };
 
 shim_dim shim_thread, shim_block, shim_block_size, shim_grid_size;
 void *shim_shared;
@@ -31,15 +31,17 @@ static struct {
     char *stack; /* stack of the fiber; NULL: it was never started */
 } fiber[SHIM_THREADS];
 static jmp_buf scheduler;
-static int now, n_fibers;
-static size_t n_shared;
+static int n_fibers;
+int shim_now;
+const char *shim_stack;
+size_t shim_shared_bytes;
 static void (*kernel)(void *arg);
 static void *kernel_arg;
 
 static void leave(int state)
 {
-    fiber[now].state = state;
-    if (setjmp(fiber[now].at) == 0) longjmp(scheduler, 1);
+    fiber[shim_now].state = state;
+    if (setjmp(fiber[shim_now].at) == 0) longjmp(scheduler, 1);
 }
 void shim_wait(int what)
 {
@@ -51,30 +53,25 @@ void shim_sync(const char *file, int line)
 }
 void shim_wait_bar(const void *bar, int parity)
 {
-    fiber[now].bar = bar, fiber[now].parity = parity;
+    fiber[shim_now].bar = bar, fiber[shim_now].parity = parity;
     if (!shim_bar_ended(bar, parity)) leave(SHIM_BAR);
 }
 int shim_lane(void)
 {
-    return now % 32;
+    return shim_now % 32;
 }
 int shim_id(void)
 {
-    return now;
+    return shim_now;
 }
 void *shim_slot(int lane)
 {
-    return fiber[now / 32 * 32 + lane].slot;
+    return fiber[shim_now / 32 * 32 + lane].slot;
 }
 bool shim_is_shared(const void *at, size_t n)
 {
     const char *from = at, *shared = shim_shared;
-    return from >= shared && from + n <= shared + n_shared;
-}
-
-bool shim_is_stack(const void *at)
-{
-    return (uintptr_t)at - (uintptr_t)fiber[now].stack < STACK;
+    return from >= shared && from + n <= shared + shim_shared_bytes;
 }
 
 /* The loop of a fiber, which never ends: each iteration runs one thread of a block, and then
@@ -91,13 +88,15 @@ static void advance(int i)
 {
     static ucontext_t fresh;
     unsigned x = shim_block_size.x, y = shim_block_size.y, u = (unsigned)i;
-    now = i;
+    shim_now = i;
+    shim_stack = fiber[i].stack;
     shim_thread = (shim_dim){u % x, u / x % y, u / x / y};
     if (setjmp(scheduler) != 0) return;
     if (fiber[i].stack) longjmp(fiber[i].at, 1);
     getcontext(&fresh);
-    fresh.uc_stack.ss_sp = fiber[i].stack = lra_alloc(STACK);
-    fresh.uc_stack.ss_size = STACK;
+    fresh.uc_stack.ss_sp = fiber[i].stack = lra_alloc(SHIM_STACK);
+    shim_stack = fiber[i].stack;
+    fresh.uc_stack.ss_size = SHIM_STACK;
     makecontext(&fresh, live, 0);
     setcontext(&fresh);
 }
@@ -173,7 +172,7 @@ void shim_launch(shim_dim grid, shim_dim block, size_t shared, void (*body)(void
     if (shared > MAX_SHARED) LRA_BUG("%zu bytes of shared memory", shared);
     shim_launches++;
     if (shim_dry) return;
-    kernel = body, kernel_arg = arg, n_shared = shared;
+    kernel = body, kernel_arg = arg, shim_shared_bytes = shared;
     shim_block_size = block, shim_grid_size = grid;
     void *memory = lra_try_alloc(shared + ALIGNED, "shared memory", NULL);
     if (!memory) LRA_BUG("no memory for a block");

@@ -15,9 +15,10 @@
 
 enum { CELL = 2, PAGE = 4096, CELLS = PAGE / CELL, PAGES = 1 << 16, MAIN_STACK = 16 << 20 };
 
-/* An access to a cell; interval 0: there was none. */
+/* An access to a cell. stamp: the time since which the thread has had no barrier, shuffle or warp
+ * barrier; 0: there was no access. */
 typedef struct {
-    uint32_t interval, meeting;
+    uint32_t stamp;
     uint16_t thread;
     bool atomic;
 } access;
@@ -36,13 +37,16 @@ int shim_races;
 char shim_race[256];
 
 static page table[PAGES];
-static uint32_t interval, first_of_block, first_of_launch, meeting[SHIM_THREADS / 32], meetings;
+/* The time grows by one at each launch, block, barrier, shuffle and warp barrier. `since`: per
+ * warp, the time of its last one. */
+static uint32_t now, interval, first_of_block, first_of_launch, since[SHIM_THREADS / 32];
 static bool running;
 static uintptr_t host_stack;
 
 void shim_shadow_next(int what)
 {
-    interval++;
+    interval = ++now;
+    for (int w = 0; w < SHIM_THREADS / 32; w++) since[w] = now;
     if (what != SHIM_NEW_INTERVAL) first_of_block = interval;
     if (what == SHIM_NEW_LAUNCH) first_of_launch = interval, host_stack = (uintptr_t)&what;
     /* races do not depend on the order of threads: checking one order is sufficient */
@@ -50,7 +54,7 @@ void shim_shadow_next(int what)
 }
 void shim_shadow_warp(int first)
 {
-    meeting[first / 32] = ++meetings;
+    since[first / 32] = ++now;
 }
 void shim_shadow_stop(void)
 {
@@ -59,6 +63,9 @@ void shim_shadow_stop(void)
 
 static cell *cells_of(uintptr_t number)
 {
+    static page last[2]; /* of even and odd pages */
+    page *latest = &last[number % 2];
+    if (latest->cells && latest->number == number) return latest->cells;
     size_t at = (size_t)(number * 0x9E3779B97F4A7C15u >> 48) % PAGES;
     while (table[at].cells && table[at].number != number) at = (at + 1) % PAGES;
     if (!table[at].cells) {
@@ -66,16 +73,17 @@ static cell *cells_of(uintptr_t number)
         table[at].cells = lra_alloc_array(CELLS, sizeof(cell));
         memset(table[at].cells, 0, CELLS * sizeof(cell));
     }
+    *latest = table[at];
     return table[at].cells;
 }
 
 /* Returns true if no barrier orders an earlier access before the current access of this thread. */
-static bool is_race(const access *a, int thread, bool shared, bool atomic)
+static inline bool is_race(const access *a, const access *own, bool shared)
 {
-    if (a->interval < first_of_launch || (a->atomic && atomic)) return false;
-    if (a->interval < first_of_block) return !shared;
-    if (a->interval < interval || a->thread == thread) return false;
-    return a->thread / 32 != thread / 32 || a->meeting == meeting[thread / 32];
+    if (a->stamp < first_of_launch || (a->atomic && own->atomic)) return false;
+    if (a->stamp < first_of_block) return !shared;
+    if (a->stamp < interval || a->thread == own->thread) return false;
+    return a->thread / 32 != own->thread / 32 || a->stamp == own->stamp;
 }
 
 static void report(const access *a, int thread, int kind, bool shared)
@@ -87,40 +95,53 @@ static void report(const access *a, int thread, int kind, bool shared)
              "and no barrier orders the two",
              shim_kernel, thread, shim_block.x, shim_block.y, shim_block.z, did[kind],
              shared ? "shared" : "global", a->thread,
-             a->interval < first_of_block ? "another" : "this");
+             a->stamp < first_of_block ? "another" : "this");
 }
 
-static void visit(cell *c, int thread, int kind, bool shared)
+/* Returns true if the two are the same access of a thread, repeated without a barrier between them:
+ * whatever races with the second races with the first, and was reported. */
+static inline bool is_repeated(const access *a, const access *own)
 {
-    access own = {interval, meeting[thread / 32], (uint16_t)thread, kind == SHIM_ATOMIC};
-    if (is_race(&c->write, thread, shared, own.atomic)) report(&c->write, thread, kind, shared);
+    return a->stamp == own->stamp && a->thread == own->thread && a->atomic == own->atomic;
+}
+
+static inline void visit(cell *c, const access *own, int kind, bool shared)
+{
+    access *last = &c->read[0];
+    if (is_repeated(kind == SHIM_READ ? last : &c->write, own)) return;
+    if (is_race(&c->write, own, shared)) report(&c->write, own->thread, kind, shared);
     if (kind == SHIM_READ) {
-        const access *last = &c->read[0];
-        bool same_warp = last->thread / 32 == thread / 32;
-        if (last->thread != thread) c->read[same_warp ? 2 : 1] = *last;
-        if (!same_warp) c->read[2].interval = 0;
-        c->read[0] = own;
+        bool same_warp = last->thread / 32 == own->thread / 32;
+        if (last->thread != own->thread) c->read[same_warp ? 2 : 1] = *last;
+        if (!same_warp) c->read[2].stamp = 0;
+        *last = *own;
         return;
     }
     for (int k = 0; k < 3; k++)
-        if (is_race(&c->read[k], thread, shared, own.atomic))
-            report(&c->read[k], thread, kind, shared);
-    c->write = own;
+        if (is_race(&c->read[k], own, shared)) report(&c->read[k], own->thread, kind, shared);
+    c->write = *own;
+}
+
+static void record(uintptr_t from, size_t n, int kind)
+{
+    access own = {since[shim_now / 32], (uint16_t)shim_now, kind == SHIM_ATOMIC};
+    bool shared = from - (uintptr_t)shim_shared < shim_shared_bytes;
+    for (uintptr_t a = from / CELL, last = (from + n - 1) / CELL; a <= last;) {
+        cell *c = cells_of(a / CELLS) + a % CELLS;
+        uintptr_t end = (a / CELLS + 1) * CELLS; /* of the page */
+        for (; a <= last && a < end; a++) visit(c++, &own, kind, shared);
+    }
 }
 
 void shim_access(const void *at, size_t n, int kind)
 {
     extern char __executable_start, _end;
-    uintptr_t from = (uintptr_t)at;
-    const char *p = at;
-    uintptr_t below = host_stack - MAIN_STACK;
-    if (!running || shim_is_stack(at)) return;
-    if (p >= &__executable_start && p < &_end) return;
+    uintptr_t from = (uintptr_t)at, program = (uintptr_t)&__executable_start;
+    if (!running || from - (uintptr_t)shim_stack < SHIM_STACK) return;
+    if (from - program < (uintptr_t)&_end - program) return;
     /* these addresses hold the arguments of the kernel */
-    if (from - below < 2 * (uintptr_t)MAIN_STACK) return;
-    bool shared = shim_is_shared(at, 1);
-    for (uintptr_t a = from / CELL; a <= (from + n - 1) / CELL; a++)
-        visit(&cells_of(a * CELL / PAGE)[a % CELLS], shim_id(), kind, shared);
+    if (from - (host_stack - MAIN_STACK) < 2 * (uintptr_t)MAIN_STACK) return;
+    record(from, n, kind);
 }
 
 /* ---- what -fsanitize=thread calls ------------------------------------------------------------- */

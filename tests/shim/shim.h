@@ -18,7 +18,7 @@ typedef struct {
 #ifdef __cplusplus
 extern "C" {
 #endif
-enum { SHIM_THREADS = 1024 };
+enum { SHIM_THREADS = 1024, SHIM_STACK = 128 << 10 };
 extern shim_dim shim_thread, shim_block, shim_block_size, shim_grid_size;
 extern void *shim_shared;  /* shared memory of the block; filled with NaN before the block starts */
 extern int shim_backwards; /* true: blocks, warps and lanes run from last to first */
@@ -57,8 +57,11 @@ int shim_deliver(void);
  * Kernels are compiled with -fsanitize=thread, and shadow.c defines the functions that it calls;
  * copies and ldmatrix call shim_access(). */
 enum { SHIM_READ, SHIM_WRITE, SHIM_ATOMIC };
-extern int shim_races;      /* number of races so far */
-extern char shim_race[256]; /* description of the first race */
+extern int shim_now;             /* index of the running thread within its block */
+extern const char *shim_stack;   /* lower end of the stack of the running thread */
+extern size_t shim_shared_bytes; /* size of shim_shared */
+extern int shim_races;           /* number of races so far */
+extern char shim_race[256];      /* description of the first race */
 void shim_access(const void *at, size_t n, int kind);
 /* Marks a function whose accesses are not recorded in the shadow memory. */
 #define SHIM_UNSEEN __attribute__((noinline, unused, no_sanitize("thread")))
@@ -67,9 +70,7 @@ enum { SHIM_NEW_LAUNCH, SHIM_NEW_BLOCK, SHIM_NEW_INTERVAL };
 void shim_shadow_next(int what);
 void shim_shadow_warp(int first); /* called after a barrier or shuffle of the warp */
 void shim_shadow_stop(void);      /* ends the recording; called when the launch has ended */
-/* returns true if the address is on the stack of the running thread */
-bool shim_is_stack(const void *at);
-extern const char *shim_kernel; /* name of the last kernel that was launched */
+extern const char *shim_kernel;   /* name of the last kernel that was launched */
 
 /* Places at which kernels wait. Tests can make one of them faulty: SHIM_SYNC and SHIM_BOX_WAIT then
  * do not wait, and the others wait for one group less. */
