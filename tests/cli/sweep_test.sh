@@ -2,7 +2,7 @@
 # A grid of runs: all combinations are trained once, go on where they were stopped, and stand in one table; what is
 # wrong is told before anything is trained.
 . "$LRA_SOURCE/tests/cli/lib.sh"
-small="--set train=640 --set val=64 --set test=64 --set layers=1 --set width=8 --set epochs=1 --threads 1"
+small="--set train=64 --set val=16 --set test=16 --set layers=1 --set width=8 --set epochs=1 --threads 1"
 
 # shellcheck disable=SC2086
 sweep() { "$probe" sweep $small --out o "$@"; }
@@ -72,7 +72,7 @@ grep -q '^listops  *resconv .* rate=default ' out || complain "default: $(cat ou
 grep -q '^default  *' out || complain "default is not explained: $(cat out)"
 
 # Rows are in the order of their numbers, what is usual last.
-"$probe" sweep --set train=640 --set val=64 --set test=64 --set layers=1 --set epochs=1 --threads 1 --out w --seeds 2 \
+"$probe" sweep --set train=64 --set val=16 --set test=16 --set layers=1 --set epochs=1 --threads 1 --out w --seeds 2 \
     --vary width=64,8,16 --vary rate=0.01,1e-4,0.001 --quiet >out 2>err || fail "order: $(cat err)"
 sed -n 's/^listops .* 5  *\(.*\)  *quick .*/\1/p' out | tr -d ' ' | tr '\n' ' ' >order
 [ "$(cat order)" = "width=8,rate=0.0001 width=8,rate=0.01 width=8,rate=default width=16,rate=0.0001 width=16,rate=0.01 \

@@ -18,7 +18,7 @@
 #include "tests/fixtures/op_sample.h"
 
 /* number of elements of one input whose gradients are checked */
-enum { MAX_ELEMENTS = sanitized ? 100 : 2000 };
+enum { MAX_ELEMENTS = sanitized ? 12 : 2000 };
 
 static void at_all_levels(void (*f)(const lra_op *op, int i))
 {
