@@ -10,7 +10,7 @@ order() { # FILE ID...: the sections are in this order
         complain "sections of $file: $(grep -o '<section id="[a-z-]*"' "$file" | tr '\n' ' ')"
 }
 label='<script>alert(1)</script>]]>"&'
-train() { "$probe" train --set train=640 --set val=64 --set test=200 --set epochs=2 --set width=16 --set layers=2 --threads 1 -q --out o "$@" >out 2>err || fail "train $*: $(cat err)"; }
+train() { "$probe" train --set train=128 --set val=32 --set test=60 --set epochs=2 --set width=16 --set layers=2 --threads 1 -q --out o "$@" >out 2>err || fail "train $*: $(cat err)"; }
 train --model transformer --set heads=2 --label "$label"
 train --model s4d
 "$probe" attention o/runs/*transformer* -q >out 2>err || fail "attention: $(cat err)"

@@ -49,7 +49,7 @@ expect 2 "option '--json' needs '--dry-run'" lra-probe train --task xor --json
 [ ! -e lra-out ] || complain "a dry run writes: $(ls -R lra-out)"
 
 # A sweep of a number and one of a word.
-small="--set train=640 --set val=40 --set test=50 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 -q"
+small="--set train=64 --set val=20 --set test=50 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 -q"
 xor="receptive-field --task xor --distance 3,6 --kernels 3,9 --seeds 1 --set length=140 --out o"
 # shellcheck disable=SC2086
 "$probe" $xor $small >by_probe 2>err || complain "xor: $(cat err)"
@@ -83,7 +83,7 @@ has words 'root any'
 
 # Settings of training and of the model, one of them the default; with cells in processes of their own, the same runs.
 for vary in rate=0.02,0.001 layers=1,2 schedule=plateau,cosine; do
-    few="--task listops --vary $vary --kernels 1,3 --seeds 1 --out m --set train=640 --set val=40 --set test=50"
+    few="--task listops --vary $vary --kernels 1,3 --seeds 1 --out m --set train=64 --set val=20 --set test=50"
     few="$few --set epochs=1 --set width=8 --set hidden=8 -q"
     # shellcheck disable=SC2086
     "$probe" receptive-field $few --json --jobs 2 >json 2>err || complain "$vary: $(cat err)"
@@ -105,7 +105,7 @@ for vary in rate=0.02,0.001 layers=1,2 schedule=plateau,cosine; do
     rm -rf m
 done
 # A model without rungs: a row of it, named by the setting that it stands by.
-"$probe" receptive-field --task listops --model lstm --vary rate=0.02,0.001 --seeds 1 --out m --set train=640 --set val=40 --set test=50 \
+"$probe" receptive-field --task listops --model lstm --vary rate=0.02,0.001 --seeds 1 --out m --set train=64 --set val=20 --set test=50 \
     --set epochs=1 --set width=8 -q >words 2>err || complain "lstm: $(cat err)"
 grep -q '^layers  *reach .* rate 0.001  .* 0.02 ' words || complain "lstm: no table by layers: $(cat words)"
 [ "$(grep -c '^layers = 1 ' words)" -eq 1 ] || complain "lstm: not one row: $(cat words)"
