@@ -78,7 +78,7 @@ static int make_plan(ladder_run *l, lra_err *e)
     if (rc != 0) return rc;
     const char *seeds = lra_option_text(l->options, "seeds");
     lra_free(l->seed);
-    l->n_seeds = seeds ? lra_seeds_read(seeds, LRA_LADDER_MAX_SEEDS, &l->seed, e)
+    l->n_seeds = seeds ? lra_seeds_read("seeds", seeds, LRA_LADDER_MAX_SEEDS, &l->seed, e)
                        : lra_seeds_first(l->job.plan.seeds, &l->seed);
     if (l->n_seeds < 0) return LRA_USAGE;
     l->cells = lra_alloc_array((size_t)(l->rungs.n * l->n_seeds), sizeof *l->cells);

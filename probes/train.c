@@ -18,6 +18,7 @@
 #include "probes/run/plan_text.h"
 #include "probes/run/sources.h"
 #include "probes/run/train_job.h"
+#include "probes/run/tune.h"
 #include "probes/run/warm_start.h"
 #include "reports/results/result_metric.h"
 
@@ -51,6 +52,10 @@ static const lra_option own[] = {
      .arg = "TEXT",
      .help = "settings that differ from the other runs of a sweep, printed in progress and status; "
              "not stored"},
+    {.name = "tuning",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "KEY:VALUE",
+     .help = "train a trial of 'sweep --tune KEY=...' in DIR/trials; VALUE is that of factor 1"},
     LRA_FORCE_OPTION("train a finished or unfinished run again; its files are removed first"),
     {.name = "requeue",
      .kind = LRA_OPTION_FLAG,
@@ -205,6 +210,8 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
         rc = lra_fail_usage(e, "option '--evaluate' needs '--weights FILE'");
     if (rc == 0 && lra_option_given(o, "weights"))
         rc = lra_job_load_weights(r, lra_option_text(o, "weights"), e);
+    if (rc == 0 && lra_option_given(o, "tuning"))
+        rc = lra_tune_mark(r, lra_option_text(o, "tuning"), e);
     if (rc == 0) rc = lra_warm_start(r, o, e);
     if (rc != 0) return rc;
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, lra_option_flag(o, "json"), e);

@@ -63,6 +63,23 @@ static int load_results(const lra_options *o, const char *out, lra_result ***lis
     return n;
 }
 
+static int load_tunings(const lra_options *o, const char *out, lra_report_input *in, lra_err *e)
+{
+    int n_places;
+    char **place = lra_report_places(o, out, &n_places, e);
+    if (!place) return LRA_USAGE;
+    lra_tuning_result **tunings;
+    lra_result **results;
+    int n = lra_tunings_load(n_places, (const char *const *)place, &tunings, &results, &in->n_tuned,
+                             e);
+    in->tunings = tunings, in->n_tunings = n, in->tuned = results;
+    if (n == 0)
+        n = lra_report_no_files("choices of settings", "lra-probe sweep --tune", n_places,
+                                (const char *const *)place, e);
+    lra_names_free(place, n_places);
+    return n < 0 ? LRA_FAILED : 0;
+}
+
 static int load_listops(const lra_options *o, const char *out, lra_listops ***list, lra_err *e)
 {
     int n_places;
@@ -124,6 +141,8 @@ void lra_report_unload(lra_report_input *in)
         lra_listops_results_free((lra_listops **)(uintptr_t)in->listops, in->n_listops);
     if (in->probes)
         lra_probe_results_free((lra_probe_result **)(uintptr_t)in->probes, in->n_probes);
+    if (in->tuned) lra_results_free((lra_result **)(uintptr_t)in->tuned, in->n_tuned);
+    if (in->tunings) lra_tunings_free((lra_tuning_result **)(uintptr_t)in->tunings, in->n_tunings);
     lra_ladder_scale_close(&in->scale);
 }
 
@@ -191,6 +210,7 @@ static int load_all(const lra_options *o, const char *out, lra_report_source sou
                                         [LRA_FROM_INFORMATION] = "information"};
     *in = (lra_report_input){0};
     if (source == LRA_FROM_RESULTS_AND_PROBES) return load_results_and_probes(o, out, in, e);
+    if (source == LRA_FROM_TUNING) return load_tunings(o, out, in, e);
     if (source >= LRA_FROM_KERNELS) {
         lra_probe_result **list;
         in->n_probes = load_probes(o, out, probe[source], &list, e);
@@ -288,6 +308,17 @@ static void load_kinds(int n, char *const *place, char *const *folder, lra_repor
     in->list = results, in->listops = listops, in->probes = all;
 }
 
+/* Loads the choices of settings. place: (n) results, or folders of them. */
+static void load_choices(int n, char *const *place, lra_report_input *in)
+{
+    lra_tuning_result **tunings = NULL;
+    lra_result **results = NULL;
+    lra_err ignored;
+    int found = lra_tunings_load(n, (const char *const *)place, &tunings, &results, &in->n_tuned,
+                                 &ignored);
+    in->tunings = tunings, in->n_tunings = found < 0 ? 0 : found, in->tuned = results;
+}
+
 int lra_report_load_everything(const lra_options *o, const char *out, lra_report_input *in,
                                lra_err *e)
 {
@@ -304,6 +335,7 @@ int lra_report_load_everything(const lra_options *o, const char *out, lra_report
     int rc = lra_ladder_scale_open(&in->scale, o, out, e);
     if (rc == 0) {
         load_kinds(n, place, folder, in, &failed, e);
+        load_choices(n, place, in);
         if (in->n + in->n_probes + in->n_listops == 0)
             rc = failed ? LRA_FAILED
                         : lra_report_no_files("results", "lra-probe receptive-field", n,

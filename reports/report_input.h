@@ -6,13 +6,16 @@
 #include "reports/papers/layout.h"
 #include "reports/results/listops_result.h"
 #include "reports/results/probe_result.h"
+#include "reports/results/tuning_result.h"
 
 /* What a table or figure is made from: training results (of ladders also the definition of gain);
  * training results and, where available, those of the probes kernels, attention and influence;
- * ListOps breakdowns; or the results of one probe. */
+ * choices of settings and the results of their trials and runs; ListOps breakdowns; or the results
+ * of one probe. */
 typedef enum {
     LRA_FROM_RESULTS,
     LRA_FROM_RESULTS_AND_PROBES,
+    LRA_FROM_TUNING,
     LRA_FROM_LISTOPS,
     LRA_FROM_KERNELS,
     LRA_FROM_ATTENTION,
@@ -27,6 +30,10 @@ typedef struct {
     int n_listops;
     lra_probe_result *const *probes;
     int n_probes;
+    lra_tuning_result *const *tunings;
+    int n_tunings;
+    lra_result *const *tuned; /* results of the trials and runs of the choices in `tunings` */
+    int n_tuned;
     /* File of reference results, which table and figure locality add (locality_reference.h).
      * Nullable: none */
     const char *reference;

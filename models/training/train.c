@@ -48,6 +48,7 @@ typedef struct {
     /* started: start of this session; saved: time of the last checkpoint; in monotonic seconds */
     double started, saved;
     char *log_path;
+    bool diverged; /* too many consecutive updates were not finite */
 } run;
 
 /* ---- one step, one epoch --------------------------------------------------------------------- */
@@ -70,6 +71,7 @@ static int save(run *r, lra_err *e)
 
 static int fail_not_finite(run *r, const lra_batch *b, const lra_step *step, lra_err *e)
 {
+    r->diverged = true;
     if (lra_session_find_bad(&r->session, b, lra_update_batches(r->spec) - 1, step, e) == 0)
         lra_fail(e, "the gradient norm is not finite");
     return lra_fail_in(
@@ -395,6 +397,7 @@ int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, l
     if (rc == 0) report(&r, out);
     close_run(&r, rc == 0);
     if (rc < 0) lra_train_report_free(out);
+    out->diverged = r.diverged;
     return rc;
 }
 

@@ -8,8 +8,8 @@
 
 enum { LRA_STOPPED = 1 };
 /* Returns 0: finished; LRA_STOPPED: stopped by a signal, with the checkpoint saved; LRA_FAILED:
- * failed. If the folder has a checkpoint of the same configuration, the run is resumed, bit for
- * bit. */
+ * failed (r->diverged: because updates were not finite). If the folder has a checkpoint of the same
+ * configuration, the run is resumed, bit for bit. */
 int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *r, lra_err *e);
 
 #endif

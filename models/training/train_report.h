@@ -32,6 +32,7 @@ typedef struct {
     lra_sums train;
     lra_sums *train_row; /* (n_train) contribution of each sampled row, in the order of the split */
     uint64_t hash;       /* hash of the final parameters, moments and states */
+    bool diverged;       /* training failed because consecutive updates were not finite */
 } lra_train_report;
 void lra_train_report_free(lra_train_report *r);
 

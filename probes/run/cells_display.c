@@ -46,6 +46,15 @@ static double read_progress(const char *folder, double *left)
     return (double)s.step / (double)s.steps;
 }
 
+/* Sets the folder of cell i; returns false if its result file is still unknown. */
+static bool find_folder(lra_cells_display *d, int i)
+{
+    const char *result = d->l->cell[i].result;
+    if (result && !d->cell[i].folder)
+        d->cell[i].folder = lra_format("%.*s", (int)(strrchr(result, '/') - result), result);
+    return result;
+}
+
 lra_cells_display *lra_cells_display_new(const lra_run_cells *l, int n_jobs)
 {
     lra_cells_display *d = lra_alloc(sizeof *d);
@@ -54,13 +63,12 @@ lra_cells_display *lra_cells_display_new(const lra_run_cells *l, int n_jobs)
     d->cell = lra_alloc_array((size_t)l->n, sizeof *d->cell);
     for (int i = 0; i < l->n; i++) {
         cell_view *c = &d->cell[i];
-        c->folder = lra_copy_text(l->cell[i].result);
-        *strrchr(c->folder, '/') = 0;
+        all += l->cell[i].seconds;
+        if (!find_folder(d, i)) continue;
         if (lra_file_exists(l->cell[i].result))
             c->state = ENDED, c->before = c->done = 1;
         else
             c->before = c->done = read_progress(c->folder, &c->left);
-        all += l->cell[i].seconds;
     }
     d->progress = lra_progress_new("", all);
     return d;
@@ -68,6 +76,7 @@ lra_cells_display *lra_cells_display_new(const lra_run_cells *l, int n_jobs)
 
 void lra_cells_display_start(lra_cells_display *d, int i)
 {
+    find_folder(d, i);
     d->cell[i].state = RUNS;
     d->cell[i].began = lra_now();
     d->cell[i].left = -1; /* the status file was written by an earlier process */

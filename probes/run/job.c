@@ -194,7 +194,8 @@ char *lra_job_folder(const lra_job *r, int64_t seed)
 {
     char hash[17];
     lra_free(lra_job_config(r, seed, hash));
-    return lra_format("%s/runs/%s-%s-%s", r->out, lra_task_id(r->task), r->model->name, hash);
+    const char *in = lra_config_has(r->train_config, "tuning") ? "trials" : "runs";
+    return lra_format("%s/%s/%s-%s-%s", r->out, in, lra_task_id(r->task), r->model->name, hash);
 }
 
 /* Title of a run: "listops resconv K=5 rate=0.002 [my label] seed 0". The caller frees it. */

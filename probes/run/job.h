@@ -57,7 +57,8 @@ void lra_job_close(lra_job *r);
 
 /* lra_job_config() returns the configuration of one seed as "key=value" lines: every option that
  * changes the result and differs from its default. lra_job_folder() returns its folder
- * OUT/runs/TASK-MODEL-HASH. The caller frees both. */
+ * OUT/runs/TASK-MODEL-HASH, or OUT/trials/TASK-MODEL-HASH for a trial (tune.h). The caller frees
+ * both. */
 char *lra_job_config(const lra_job *r, int64_t seed, char hash[17]);
 char *lra_job_folder(const lra_job *r, int64_t seed);
 /* Fills a training specification; lra_job_spec_free() frees its folder, title and config. */

@@ -75,7 +75,7 @@ static int train_apart(const lra_ladder_cells *l, int n_jobs, lra_err *e)
 {
     lra_run_cell *cell = lra_alloc_array((size_t)l->n + 1, sizeof *cell);
     for (int i = 0; i < l->n; i++) cell[i] = cell_apart(l, &l->cell[i]);
-    lra_run_cells all = {l->ladder, l->n_ladders, l->n, cell};
+    lra_run_cells all = {.part = l->ladder, .n_parts = l->n_ladders, .n = l->n, .cell = cell};
     int rc = lra_run_cells_train(&all, n_jobs, e);
     lra_run_cells_free(cell, l->n);
     return rc;

@@ -9,9 +9,12 @@ enum { LRA_MOST_JOBS = 64 };
 typedef struct {
     char *name;                /* name in messages, for example "K = 5 seed 0" */
     lra_command_words command; /* command that trains the run (cell_command.h) */
-    char *result;              /* path of its result file; the run is finished if the file exists */
-    char *needs;               /* result file that must exist first. NULL: none */
-    double seconds;            /* planned duration in seconds */
+    /* Path of its result file; the run is finished if the file exists. NULL: command and result
+     * depend on other cells, which have not ended (lra_run_cells.settle). */
+    char *result;
+    char *needs;    /* result file that must exist first. NULL: none */
+    double seconds; /* planned duration in seconds */
+    bool diverges;  /* divergence is an outcome of the run, not a failure */
 } lra_run_cell;
 
 typedef struct {
@@ -19,6 +22,10 @@ typedef struct {
     int part, n_parts;
     int n;
     const lra_run_cell *cell; /* (n) requested runs */
+    /* Completes cell i, which depends on others. Returns 1 if it is complete, 0 if the others have
+     * not ended, or a negative code if it cannot be trained. NULL: every cell is complete. */
+    int (*settle)(void *of, int i, lra_err *e);
+    void *of;
 } lra_run_cells;
 
 #endif

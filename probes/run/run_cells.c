@@ -15,6 +15,7 @@
 #include "kernels/base/os/terminal.h"
 #include "models/training/train.h"
 #include "probes/run/cells_display.h"
+#include "probes/run/failure.h"
 
 enum { MIB = 1 << 20 };
 static const double POLL = 0.5; /* seconds between two checks of the cells of other processes */
@@ -33,9 +34,17 @@ typedef struct {
     lra_cells_display *display; /* NULL: no display */
 } dealer;
 
+/* True if the run needs no more training. */
+static bool is_done(const lra_run_cell *c)
+{
+    return c->result &&
+           (lra_file_exists(c->result) || (c->diverges && lra_run_diverged(c->result)));
+}
+
 /* True if another process trains the cell, for example a worker on another machine. */
 static bool is_held(const lra_run_cell *c, lra_lock_owner *owner)
 {
+    if (!c->result) return false;
     int folder = (int)(strrchr(c->result, '/') - c->result);
     char *path = lra_format("%.*s/lock", folder, c->result);
     bool held = lra_lock_held(path, owner);
@@ -64,15 +73,26 @@ static int start_cell(dealer *d, int i, lra_err *e)
     return 0;
 }
 
+/* Completes cell i, if it depends on others. Returns 1 if it can be trained, 0 if others have not
+ * ended, or a negative code. */
+static int settle(const dealer *d, int i, lra_err *e)
+{
+    return d->l->cell[i].result || !d->l->settle ? 1 : d->l->settle(d->l->of, i, e);
+}
+
 /* Starts cells that have no result and that no other process trains, until n_jobs processes run.
- * Sets *held to the number of cells that others train. */
+ * Sets *held to the number of cells that others train, or that depend on those. */
 static int start_cells(dealer *d, int *held, lra_err *e)
 {
     *held = 0;
     for (int i = 0; i < d->l->n; i++) {
         const lra_run_cell *c = &d->l->cell[i];
         if (d->state[i] != READY) continue;
-        if (lra_file_exists(c->result)) {
+        int ready = settle(d, i, e);
+        if (ready < 0) return ready;
+        if (ready == 0) {
+            ++*held;
+        } else if (is_done(c)) {
             d->state[i] = ENDED;
             lra_note("  %2d of %d: %s trained by another process", ++d->trained, d->missing,
                      c->name);
@@ -127,6 +147,10 @@ static int cell_ended(dealer *d, int i, int status, lra_err *e)
     d->state[i] = status == LRA_EXIT_HELD ? READY : ENDED;
     if (status == LRA_EXIT_HELD) return 0;
     if (status == LRA_EXIT_INTERRUPTED) return LRA_STOPPED;
+    if (status != 0 && c->diverges && is_done(c)) {
+        lra_note("  %2d of %d: %s diverged", ++d->trained, d->missing, c->name);
+        return 0;
+    }
     if (status != 0 && d->running)
         lra_note("  %s failed; no more runs are started, %d of %d continue", c->name, d->running,
                  d->n_jobs);
@@ -184,7 +208,7 @@ int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e)
     /* a signal stops the cells, which save their state; this process waits for them */
     lra_signals_hold();
     for (int i = 0; i < l->n; i++) {
-        bool done = lra_file_exists(l->cell[i].result);
+        bool done = is_done(&l->cell[i]);
         d.missing += !done;
         d.state[i] = done ? ENDED : READY;
     }

@@ -55,7 +55,7 @@ static int read_list(const char *at, int most, int64_t *seed)
     }
 }
 
-int lra_seeds_read(const char *text, int most, int64_t **seed, lra_err *e)
+int lra_seeds_read(const char *option, const char *text, int most, int64_t **seed, lra_err *e)
 {
     static const char *const fault[] = {"expected N or a list such as 0,2,5 or 3-7",
                                         "a seed occurs twice", "too many seeds"};
@@ -64,12 +64,13 @@ int lra_seeds_read(const char *text, int most, int64_t **seed, lra_err *e)
     *seed = NULL;
     if (read_number(&at, &count) && !*at) {
         if (count >= 1 && count <= most) return lra_seeds_first((int)count, seed);
-        return lra_fail_usage(e, "--seeds: %lld is out of range 1 to %d", (long long)count, most);
+        return lra_fail_usage(e, "--%s: %lld is out of range 1 to %d", option, (long long)count,
+                              most);
     }
     *seed = lra_alloc_array((size_t)most + 1, sizeof **seed);
     int n = read_list(text, most, *seed);
     if (n > 0) return n;
     lra_free(*seed);
     *seed = NULL;
-    return lra_fail_usage(e, "--seeds '%s': %s (at most %d)", text, fault[-n - 1], most);
+    return lra_fail_usage(e, "--%s '%s': %s (at most %d)", option, text, fault[-n - 1], most);
 }

@@ -13,6 +13,8 @@ const lra_key lra_relation_keys[] = {
     LRA_TEXT_KEY("from", "none", NULL, "run whose inputs and encoder initialise this one"),
     LRA_TEXT_KEY("matched", "none", NULL, "run whose number of steps is added"),
     LRA_TEXT_KEY("related", "none", NULL, "settings of that run except seed and rung"),
+    LRA_TEXT_KEY("tuning", "none", NULL,
+                 "the run is a trial of --tune: setting, base value, value (KEY:BASE:VALUE)"),
     LRA_KEYS_END};
 
 /* ---- owners of keys -------------------------------------------------------------------------- */
@@ -61,7 +63,9 @@ static int assign(lra_job *r, const char *assignment, lra_err *e)
         rc = lra_keys_assign(all.table[i < 0 ? 0 : i].keys, all.values[i < 0 ? 0 : i], assignment,
                              "the run", e);
     else if (lra_key_find(lra_relation_keys, name))
-        rc = lra_fail_usage(e, "'%s' cannot be set: --from RUN and --matched RUN set it", name);
+        rc = lra_fail_usage(e, "'%s' cannot be set: %s", name,
+                            strcmp(name, "tuning") == 0 ? "--tune of 'lra-probe sweep' sets it"
+                                                        : "--from RUN and --matched RUN set it");
     else
         rc = lra_key_fail(name, all.table, N_OWNERS, "the run", e);
     lra_free(name);

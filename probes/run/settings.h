@@ -5,8 +5,8 @@
 #include "kernels/base/cli/options.h"
 #include "probes/run/job.h"
 
-/* Keys that name a related run (from, matched), besides those of training; missing if there is
- * none. */
+/* Keys that relate a run to others (from, matched, tuning), besides those of training; missing if
+ * there are none. */
 extern const lra_key lra_relation_keys[];
 /* Sets the defaults of model and training; also those of the task if it has no settings yet. */
 void lra_job_defaults(lra_job *r);

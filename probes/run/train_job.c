@@ -12,6 +12,7 @@
 #include "kernels/base/os/signals.h"
 #include "models/training/epoch_log.h"
 #include "probes/run/baselines.h"
+#include "probes/run/failure.h"
 #include "probes/run/origin.h"
 #include "probes/run/published.h"
 #include "probes/run/sources.h"
@@ -136,8 +137,10 @@ static int train_missing(const lra_job *r, const lra_train_spec *s, const char *
     lra_device device = r->device;
     if (lra_file_exists(path)) return 0;
     lra_folder_clean(s->folder);
+    lra_run_failure_remove(s->folder);
     int rc = lra_train(s, &device, &t, e);
     if (rc == 0) rc = write_result(r, s, &t, path, e);
+    if (t.diverged) lra_run_failure_write(s->folder, 1, true, e->msg);
     lra_train_report_free(&t);
     return rc;
 }

@@ -13,7 +13,7 @@
 /* Number of results of a source. */
 static int count(const lra_report_input *in)
 {
-    return in->n + in->n_probes + in->n_listops;
+    return in->n + in->n_probes + in->n_listops + in->n_tunings;
 }
 
 /* Divides the probe results by their probe. The lists belong to the page, the results to `all`. */
@@ -29,6 +29,10 @@ static void divide(lra_page *p)
     const lra_report_input *all = p->all;
     p->source[LRA_FROM_RESULTS] = (lra_report_input){
         .list = all->list, .n = all->n, .scale = all->scale};
+    p->source[LRA_FROM_TUNING] = (lra_report_input){.tunings = all->tunings,
+                                                    .n_tunings = all->n_tunings,
+                                                    .tuned = all->tuned,
+                                                    .n_tuned = all->n_tuned};
     p->source[LRA_FROM_LISTOPS] = (lra_report_input){.listops = all->listops,
                                                      .n_listops = all->n_listops};
     lra_report_input *both = &p->source[LRA_FROM_RESULTS_AND_PROBES];

@@ -31,6 +31,10 @@ static int count(const lra_report_input *in, lra_text *names)
         const lra_probe_result *r = in->probes[i];
         if (r->unsealed) add_name(names, n++, r->task, r->model, r->run);
     }
+    for (int i = 0; i < in->n_tuned; i++) {
+        const lra_result *r = in->tuned[i];
+        if (r->unsealed) add_name(names, n++, r->task, r->model, r->run);
+    }
     const lra_result *reference = in->scale.run;
     if (reference && reference->unsealed)
         add_name(names, n++, reference->task, reference->model, reference->run);
@@ -40,7 +44,8 @@ static int count(const lra_report_input *in, lra_text *names)
 char *lra_report_integrity(const lra_report_input *in)
 {
     lra_text names = {0};
-    int n = count(in, &names), all = in->n + in->n_listops + in->n_probes + (in->scale.run != NULL);
+    int n = count(in, &names),
+        all = in->n + in->n_listops + in->n_probes + in->n_tuned + (in->scale.run != NULL);
     char *text = n == 0
                      ? NULL
                      : lra_format("unsealed: %d of %d file%s %s no seal, %s values may have been "
