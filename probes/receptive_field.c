@@ -33,6 +33,7 @@
 
 static const lra_option own[] = {LRA_SEEDS_OPTION("rung"),
                                  LRA_JOBS_OPTION("runs"),
+                                 LRA_RETRY_OPTION,
                                  LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),
                                  LRA_JSON_OPTION("print the ladder as one JSON document"),
                                  {.name = NULL}};

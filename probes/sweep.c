@@ -27,6 +27,7 @@
 #include "probes/run/seeds.h"
 #include "probes/run/slurm_script.h"
 #include "probes/run/failure.h"
+#include "probes/run/plan_file.h"
 #include "probes/run/sources.h"
 #include "probes/run/tuned_cells.h"
 #include "probes/run/warm_start.h"
@@ -42,6 +43,7 @@ static const lra_option own[] = {
              "model or training; may be repeated: all combinations of values are trained"},
     LRA_SEEDS_OPTION("combination"),
     LRA_JOBS_OPTION("runs"),
+    LRA_RETRY_OPTION,
     LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),
     {.name = "print-plan",
      .kind = LRA_OPTION_FLAG,
@@ -356,8 +358,11 @@ static int settle_run(void *of, int i, lra_err *e)
     sweep_run *s = of;
     for (int k = 0; k < s->grid.n; k++) {
         lra_tuned_cells *t = &s->tuned[k];
-        if (t->cell && &s->cell[i] >= t->cell && &s->cell[i] < t->cell + t->n_seeds)
-            return lra_tuned_settle(t, true, e);
+        if (!t->cell || &s->cell[i] < t->cell || &s->cell[i] >= t->cell + t->n_seeds) continue;
+        int settled = lra_tuned_settle(t, true, e);
+        if (settled == 1)
+            lra_free(lra_plan_file_write(lra_option_text(s->options, "out"), s->n_cells, s->cell));
+        return settled;
     }
     LRA_BUG("cell %d belongs to no combination", i);
 }
@@ -708,8 +713,14 @@ static int make_sweep(sweep_run *s, lra_err *e)
                                .n = s->n_cells,
                                .cell = s->cell,
                                .settle = s->tuned ? settle_run : NULL,
-                               .of = s};
+                               .of = s,
+                               .retry = lra_option_flag(s->options, "retry")};
+    char *plan = rc == 0
+                     ? lra_plan_file_write(lra_option_text(s->options, "out"), s->n_cells, s->cell)
+                     : NULL;
     if (rc == 0) rc = lra_run_cells_train(&all, (int)lra_option_int(s->options, "jobs"), e);
+    if (rc == 0) lra_plan_file_remove(plan);
+    lra_free(plan);
     if (rc == LRA_STOPPED) {
         lra_note("stopped; checkpoints are saved, the same command resumes");
         return lra_option_flag(s->options, "requeue") ? LRA_EXIT_REQUEUE : LRA_EXIT_INTERRUPTED;

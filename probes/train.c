@@ -62,7 +62,8 @@ static const lra_option own[] = {
      .help = "exit with code 75 instead of 130 when a signal stops the run"},
     {.name = "no-wait",
      .kind = LRA_OPTION_FLAG,
-     .help = "exit with code 3 instead of waiting if another process trains the run"},
+     .help = "exit with code 3 instead of waiting if another process trains the run; store the "
+             "reason in its folder if it fails"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_warm_start_options, lra_job_options,
                                            lra_common_options, NULL};

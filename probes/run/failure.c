@@ -76,11 +76,52 @@ void lra_run_failure_remove(const char *folder)
     lra_free(path);
 }
 
+static char *folder_of(const char *result)
+{
+    return lra_format("%.*s", (int)(strrchr(result, '/') - result), result);
+}
+
 bool lra_run_diverged(const char *result)
 {
     lra_run_failure f;
-    char *folder = lra_format("%.*s", (int)(strrchr(result, '/') - result), result);
+    char *folder = folder_of(result);
     bool diverged = lra_run_failure_read(folder, &f) && f.diverged;
     lra_free(folder);
     return diverged;
+}
+
+bool lra_run_failed(const char *result, lra_run_failure *f)
+{
+    char *folder = folder_of(result);
+    bool failed = !lra_file_exists(result) && lra_run_failure_read(folder, f);
+    lra_free(folder);
+    return failed;
+}
+
+void lra_run_failure_of_process(const char *result, int code)
+{
+    lra_err ignored;
+    lra_run_failure f;
+    char text[96], *folder = folder_of(result);
+    if (code > 128)
+        snprintf(text, sizeof text, "signal %d ended the process%s", code - 128,
+                 code - 128 == 9 ? " (the system does so if memory runs out)" : "");
+    else
+        snprintf(text, sizeof text, "the process ended before training; its message was printed");
+    if (!lra_run_failure_read(folder, &f) && lra_folder_make(folder, &ignored) == 0)
+        lra_run_failure_write(folder, code, false, text);
+    lra_free(folder);
+}
+
+void lra_run_failure_forget(const char *result)
+{
+    char *folder = folder_of(result);
+    lra_run_failure_remove(folder);
+    lra_free(folder);
+}
+
+char *lra_run_failure_text(const lra_run_failure *f)
+{
+    return lra_format("exit code %d%s%s%s%s: %s", f->code, *f->date ? ", " : "", f->date,
+                      *f->host ? " on " : "", f->host, f->message);
 }

@@ -36,7 +36,9 @@ typedef struct {
     /* Attributes of the ladder that contains the run as a rung (rungs.h). They are stored in the
      * result and are not part of the configuration. Nullable */
     const char *ladder;
-    bool no_wait;             /* do not wait for another process that trains the run */
+    /* The run is a cell of a sweep or ladder: do not wait for another process that trains it, and
+     * leave a failure file (failure.h) if it fails. */
+    bool no_wait;
     const char *differs;      /* settings that differ from other cells, for messages. Nullable */
     const char *label_column; /* --label of own data. Nullable */
     const char *user_label;   /* --label; stored in the result, not part of the configuration */

@@ -10,41 +10,105 @@
 #include "kernels/base/os/signals.h"
 #include "kernels/base/os/terminal.h"
 #include "models/training/train.h"
+#include "probes/run/failure.h"
+#include "probes/run/plan_file.h"
 #include "probes/run/run_cells.h"
 #include "probes/run/train_job.h"
 
+/* State of the cells that this process trains. */
+typedef struct {
+    const lra_ladder_cells *l;
+    bool *failed;           /* (l->n) the cell has failed, or is skipped because it failed before */
+    int n_failed, in_a_row; /* number of failed cells; of those since the last success */
+    lra_err why;            /* message of the first failure */
+} here;
+
+static void add_failure(here *h, int i, const char *message)
+{
+    char name[48];
+    const lra_ladder_cell *c = &h->l->cell[i];
+    h->failed[i] = true;
+    if (h->n_failed++ == 0)
+        lra_fail(&h->why, "%s seed %" PRId64 ": %s", lra_rungs_name(h->l->rungs, c->rung, name),
+                 c->seed, message);
+}
+
+/* Skips cell i if it failed before. */
+static bool skip_failed(here *h, int i)
+{
+    lra_run_failure f;
+    char name[48];
+    const lra_ladder_cell *c = &h->l->cell[i];
+    if (!lra_run_failed(c->result, &f)) return false;
+    char *text = lra_run_failure_text(&f);
+    lra_note("  %s seed %" PRId64 ": skipped, it failed: %s",
+             lra_rungs_name(h->l->rungs, c->rung, name), c->seed, text);
+    add_failure(h, i, text);
+    lra_free(text);
+    return true;
+}
+
+/* Trains cell i in this process. Returns 0 if it is trained or has failed, or the code with which
+ * the ladder ends. */
+static int train_cell(here *h, int i, lra_err *e)
+{
+    const lra_ladder_cell *c = &h->l->cell[i];
+    char text[32], name[48];
+    double start = lra_now();
+    lra_job job = c->job;
+    job.no_wait = true;
+    int rc = lra_job_train(&job, c->seed, e);
+    if (rc > 0) return rc;
+    if (rc < 0) {
+        add_failure(h, i, e->msg);
+        lra_note("  %s seed %" PRId64 " failed: %s", lra_rungs_name(h->l->rungs, c->rung, name),
+                 c->seed, e->msg);
+        return ++h->in_a_row < LRA_FAILURES_IN_A_ROW ? 0 : rc;
+    }
+    h->in_a_row = 0;
+    lra_note("  %2d of %d: %-7s seed %" PRId64 " trained in %s", i + 1, h->l->n,
+             lra_rungs_name(h->l->rungs, c->rung, name), c->seed,
+             lra_time_text(text, lra_now() - start));
+    return 0;
+}
+
 /* Trains the cells that no other process trains. *held: number of cells that others train. */
-static int train_free(const lra_ladder_cells *l, int *held, lra_err *e)
+static int train_free(here *h, int *held, lra_err *e)
 {
     *held = 0;
-    for (int i = 0; i < l->n; i++) {
-        const lra_ladder_cell *c = &l->cell[i];
-        if (lra_file_exists(c->result)) continue;
-        double start = lra_now();
-        lra_job job = c->job;
-        job.no_wait = true;
-        int rc = lra_job_train(&job, c->seed, e);
+    for (int i = 0; i < h->l->n; i++) {
+        const lra_ladder_cell *c = &h->l->cell[i];
+        if (h->failed[i] || lra_file_exists(c->result) || skip_failed(h, i)) continue;
+        int rc = train_cell(h, i, e);
         *held += rc == LRA_HELD;
-        if (rc == LRA_HELD) continue;
-        if (rc != 0) return rc;
-        char text[32], name[48];
-        lra_note("  %2d of %d: %-7s seed %" PRId64 " trained in %s", i + 1, l->n,
-                 lra_rungs_name(l->rungs, c->rung, name), c->seed,
-                 lra_time_text(text, lra_now() - start));
+        if (rc != 0 && rc != LRA_HELD) return rc;
     }
     return 0;
+}
+
+static int train_all(here *h, lra_err *e)
+{
+    int held = 0, rc = train_free(h, &held, e);
+    if (rc == 0 && held > 0) lra_note("  %s: waiting", e->msg);
+    while (rc == 0 && held > 0 && !lra_stop_signal()) {
+        lra_sleep(0.5);
+        rc = train_free(h, &held, e);
+    }
+    if (rc == 0 && lra_stop_signal()) return LRA_STOPPED;
+    if (rc != 0 || h->n_failed == 0) return rc;
+    return lra_fail(e, "%d of %d runs failed (--retry trains them again); the first: %s",
+                    h->n_failed, h->l->n, h->why.msg);
 }
 
 /* Trains the cells in this process, and waits for those that other processes train. */
 static int train_here(const lra_ladder_cells *l, lra_err *e)
 {
-    int held = 0, rc = train_free(l, &held, e);
-    if (rc == 0 && held > 0) lra_note("  %s: waiting", e->msg);
-    while (rc == 0 && held > 0 && !lra_stop_signal()) {
-        lra_sleep(0.5);
-        rc = train_free(l, &held, e);
-    }
-    return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
+    here h = {.l = l, .failed = lra_alloc_array((size_t)l->n + 1, sizeof *h.failed)};
+    for (int i = 0; i < l->n && lra_option_flag(l->options, "retry"); i++)
+        lra_run_failure_forget(l->cell[i].result);
+    int rc = train_all(&h, e);
+    lra_free(h.failed);
+    return rc;
 }
 
 /* Builds the command line that trains a cell in a separate process. The settings of the rung follow
@@ -71,17 +135,19 @@ static lra_run_cell cell_apart(const lra_ladder_cells *l, const lra_ladder_cell 
     return cell;
 }
 
-static int train_apart(const lra_ladder_cells *l, int n_jobs, lra_err *e)
+int lra_ladder_cells_train(const lra_ladder_cells *l, int n_jobs, lra_err *e)
 {
     lra_run_cell *cell = lra_alloc_array((size_t)l->n + 1, sizeof *cell);
     for (int i = 0; i < l->n; i++) cell[i] = cell_apart(l, &l->cell[i]);
-    lra_run_cells all = {.part = l->ladder, .n_parts = l->n_ladders, .n = l->n, .cell = cell};
-    int rc = lra_run_cells_train(&all, n_jobs, e);
+    const lra_run_cells all = {.part = l->ladder,
+                               .n_parts = l->n_ladders,
+                               .n = l->n,
+                               .cell = cell,
+                               .retry = lra_option_flag(l->options, "retry")};
+    char *plan = lra_plan_file_write(lra_option_text(l->options, "out"), l->n, cell);
+    int rc = n_jobs == 1 ? train_here(l, e) : lra_run_cells_train(&all, n_jobs, e);
+    if (rc == 0) lra_plan_file_remove(plan);
+    lra_free(plan);
     lra_run_cells_free(cell, l->n);
     return rc;
-}
-
-int lra_ladder_cells_train(const lra_ladder_cells *l, int n_jobs, lra_err *e)
-{
-    return n_jobs == 1 ? train_here(l, e) : train_apart(l, n_jobs, e);
 }

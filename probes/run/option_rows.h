@@ -58,6 +58,10 @@
      .help = "take over the claim files of processes on other machines at once (default: if they " \
              "were not renewed for 300 s)"},                                                       \
     {.name = "no-locks", .kind = LRA_OPTION_FLAG, .help = "same as --locks none"}
+#define LRA_RETRY_OPTION                                                                           \
+    {.name = "retry", .kind = LRA_OPTION_FLAG,                                                     \
+     .help = "train runs again that failed before; without it they are skipped, and the command "  \
+             "fails at its end"}
 #define LRA_FORCE_OPTION(text) {.name = "force", .kind = LRA_OPTION_FLAG, .help = text}
 /* clang-format on */
 

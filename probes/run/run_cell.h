@@ -26,6 +26,7 @@ typedef struct {
      * not ended, or a negative code if it cannot be trained. NULL: every cell is complete. */
     int (*settle)(void *of, int i, lra_err *e);
     void *of;
+    bool retry; /* trains cells that failed before; otherwise they are skipped */
 } lra_run_cells;
 
 #endif

@@ -2,6 +2,7 @@
 #include "probes/run/run_cells.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/os/file.h"
@@ -28,7 +29,9 @@ typedef struct {
     const lra_run_cells *l;
     cell_state *state; /* (l->n) state of each cell */
     int n_jobs, running, trained, missing;
-    bool waiting; /* true: the message about cells of other processes was printed */
+    bool waiting;         /* true: the message about cells of other processes was printed */
+    int failed, in_a_row; /* number of failed cells; of those since the last success */
+    lra_err why;          /* message of the first failure */
     lra_process child[LRA_MOST_JOBS];
     int at[LRA_MOST_JOBS];      /* index of the cell that child[i] trains */
     lra_cells_display *display; /* NULL: no display */
@@ -80,25 +83,57 @@ static int settle(const dealer *d, int i, lra_err *e)
     return d->l->cell[i].result || !d->l->settle ? 1 : d->l->settle(d->l->of, i, e);
 }
 
+/* Counts a cell that failed: it ends without a result. */
+static void add_failure(dealer *d, int i, const char *message)
+{
+    d->state[i] = ENDED;
+    if (d->failed++ == 0) lra_fail(&d->why, "%s: %s", d->l->cell[i].name, message);
+}
+
+/* Skips cell i if it failed before, in this sweep or in an earlier one. */
+static bool skip_failed(dealer *d, int i)
+{
+    lra_run_failure f;
+    const lra_run_cell *c = &d->l->cell[i];
+    if (!lra_run_failed(c->result, &f)) return false;
+    char *text = lra_run_failure_text(&f);
+    lra_note("  %s: skipped, it failed: %s", c->name, text);
+    add_failure(d, i, text);
+    lra_free(text);
+    return true;
+}
+
+/* True if the command of cell i is known. If it cannot be trained, because the cells on which it
+ * depends diverged, it fails. */
+static bool is_settled(dealer *d, int i)
+{
+    lra_err why;
+    int ready = settle(d, i, &why);
+    if (ready < 0) {
+        lra_note("  %s", why.msg);
+        add_failure(d, i, why.msg);
+    }
+    return ready > 0;
+}
+
 /* Starts cells that have no result and that no other process trains, until n_jobs processes run.
- * Sets *held to the number of cells that others train, or that depend on those. */
+ * Sets *held to the number of cells that others train. */
 static int start_cells(dealer *d, int *held, lra_err *e)
 {
     *held = 0;
     for (int i = 0; i < d->l->n; i++) {
         const lra_run_cell *c = &d->l->cell[i];
         if (d->state[i] != READY) continue;
-        int ready = settle(d, i, e);
-        if (ready < 0) return ready;
-        if (ready == 0) {
-            ++*held;
-        } else if (is_done(c)) {
+        if (!is_settled(d, i)) continue;
+        if (is_done(c)) {
             d->state[i] = ENDED;
             lra_note("  %2d of %d: %s trained by another process", ++d->trained, d->missing,
                      c->name);
             if (d->display) lra_cells_display_done(d->display, i);
         } else if (is_held(c, NULL)) {
             ++*held;
+        } else if (skip_failed(d, i)) {
+            continue;
         } else if (d->running < d->n_jobs && (!c->needs || lra_file_exists(c->needs))) {
             int rc = start_cell(d, i, e);
             if (rc != 0) return rc;
@@ -140,6 +175,21 @@ static int wait_for_cell(dealer *d, int *status, lra_err *e)
     return slot;
 }
 
+/* Records the failure of cell i. Returns a negative code if too many cells have failed in a row. */
+static int cell_failed(dealer *d, int i, int status, lra_err *e)
+{
+    lra_run_failure f;
+    char text[64];
+    const lra_run_cell *c = &d->l->cell[i];
+    snprintf(text, sizeof text, "it ended with exit code %d", status);
+    lra_run_failure_of_process(c->result, status);
+    add_failure(d, i, lra_run_failed(c->result, &f) ? f.message : text);
+    lra_note("  %s failed with exit code %d", c->name, status);
+    if (++d->in_a_row < LRA_FAILURES_IN_A_ROW) return 0;
+    return lra_fail(e, "%d runs failed in a row, so that no more are started; the first: %s",
+                    d->in_a_row, d->why.msg);
+}
+
 /* Handles the exit code of cell i, which has ended. */
 static int cell_ended(dealer *d, int i, int status, lra_err *e)
 {
@@ -151,10 +201,8 @@ static int cell_ended(dealer *d, int i, int status, lra_err *e)
         lra_note("  %2d of %d: %s diverged", ++d->trained, d->missing, c->name);
         return 0;
     }
-    if (status != 0 && d->running)
-        lra_note("  %s failed; no more runs are started, %d of %d continue", c->name, d->running,
-                 d->n_jobs);
-    if (status != 0) return lra_fail(e, "the run of %s ended with exit code %d", c->name, status);
+    if (status != 0) return cell_failed(d, i, status, e);
+    d->in_a_row = 0;
     lra_note("  %2d of %d: %s trained", ++d->trained, d->missing, c->name);
     return 0;
 }
@@ -179,9 +227,26 @@ static int next_event(dealer *d, lra_err *e)
     return cell_ended(d, d->at[slot], status, e);
 }
 
+/* True if cells depend on others that failed. */
+static bool has_dependent(const dealer *d)
+{
+    int n = 0;
+    for (int i = 0; i < d->l->n; i++) n += d->state[i] == READY;
+    return n > 0;
+}
+
+/* Fails if cells have failed. */
+static int report_failures(const dealer *d, lra_err *e)
+{
+    if (d->failed == 0) return 0;
+    return lra_fail(e, "%d of %d runs failed%s (--retry trains them again); the first: %s",
+                    d->failed, d->l->n, has_dependent(d) ? ", and others depend on them" : "",
+                    d->why.msg);
+}
+
 /* Trains the cells without a result in at most n_jobs processes, and waits for those that other
- * processes train. If another process ends without a result, its cell is trained here. After a
- * failure, no more cells are started, and the running ones finish. */
+ * processes train. If another process ends without a result, its cell is trained here. After an
+ * error, no more cells are started, and the running ones finish. */
 static int deal(dealer *d, lra_err *e)
 {
     int rc = 0, held = 0;
@@ -193,7 +258,8 @@ static int deal(dealer *d, lra_err *e)
         int event = next_event(d, rc < 0 ? &other : e); /* the first failure is reported */
         if (rc >= 0 && event != 0) rc = event;
     }
-    return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
+    if (rc == 0 && lra_stop_signal()) return LRA_STOPPED;
+    return rc == 0 ? report_failures(d, e) : rc;
 }
 
 double lra_run_cells_memory(double requested, int n_jobs)
@@ -211,6 +277,8 @@ int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e)
         bool done = is_done(&l->cell[i]);
         d.missing += !done;
         d.state[i] = done ? ENDED : READY;
+        if (l->retry && !done && l->cell[i].result && !is_held(&l->cell[i], NULL))
+            lra_run_failure_forget(l->cell[i].result);
     }
     if (lra_is_tty(stderr) && lra_terminal_level() >= LRA_LOG_NORMAL)
         d.display = lra_cells_display_new(l, n_jobs);

@@ -140,7 +140,8 @@ static int train_missing(const lra_job *r, const lra_train_spec *s, const char *
     lra_run_failure_remove(s->folder);
     int rc = lra_train(s, &device, &t, e);
     if (rc == 0) rc = write_result(r, s, &t, path, e);
-    if (t.diverged) lra_run_failure_write(s->folder, 1, true, e->msg);
+    if (t.diverged || (rc < 0 && r->no_wait))
+        lra_run_failure_write(s->folder, rc == LRA_USAGE ? 2 : 1, t.diverged, e->msg);
     lra_train_report_free(&t);
     return rc;
 }
