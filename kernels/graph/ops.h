@@ -86,6 +86,19 @@ typedef struct {
 /* x[t] = lambda x[t-1] + u[t] (back: x[t] = lambda x[t+1] + u[t]), complex, with initial state 0;
  * zero for t >= length. u, x: (B,T,2N), N real parts, then N imaginary ones; x is real. */
 lra_tensor *lra_scan(lra_tensor *u, lra_tensor *length, const lra_scan_spec *s);
+typedef struct {
+    lra_tensor *query, *key;    /* q, k: (B,T,H,K) */
+    lra_tensor *value;          /* v: (B,T,H,V) */
+    lra_tensor *decay;          /* w: (B,T,H,K), or (B,T,H,1) for all channels; NULL: 1 */
+    lra_tensor *correct, *read; /* a, b: (B,T,H,K); both NULL: no correction */
+    lra_tensor *length;         /* (B) int32; NULL: T */
+    bool back;                  /* from the last token of an example to the first */
+} lra_matrix_state_spec;
+/* Linear recurrence of a matrix state (V,K) in each head,
+ *   S_t = S_(t-1) (diag(w_t) - a_t b_t^T) + v_t k_t^T,  y_t = S_t q_t,
+ * from initial state 0; y: (B,T,H,V), elem, zero for t >= length. Linear attention, RetNet, GLA and
+ * Mamba-2 have no a and b; the delta rule has a = beta k, b = k. */
+lra_tensor *lra_matrix_state(const lra_matrix_state_spec *m);
 /* Hidden states of an LSTM: (i,f,g,o) = x_t + h_(t-1) w, c = sigmoid(f) c + sigmoid(i) tanh(g), h =
  * sigmoid(o) tanh(c), initial state zero; `back` runs from the last token to the first.  x:
  * (B,T,4H), input projections with biases; w: (H,4H), real; y: (B,T,H), zero for t >= length. */
