@@ -143,6 +143,7 @@ several() {
     cat <<'END'
 kernels/graph/ops.def LRA_OP lra_op lra_op kernels/ops/attention kernels/ops/conv kernels/ops/longconv kernels/ops/ssm kernels/ops/dense kernels/ops/norm kernels/ops/elementwise kernels/ops/shape kernels/ops/loss kernels/graph
 datasets/datasets.def LRA_TASK lra_task lra_task datasets
+models/mixers.def LRA_MIXER lra_mixer lra_mixer models
 datasets/loader/augmentations.def LRA_AUGMENTATION lra_augmentation lra_augmentation datasets/loader
 probes/influence/parts.def LRA_PART lra_influence_part lra_part probes/influence
 END

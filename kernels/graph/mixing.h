@@ -33,6 +33,10 @@ typedef enum {
     /* a_ij = map_ji where mask_ji is not 0
      *   map (B,H,T,T), mask (T,T): rows are keys, columns are queries; value (B,T,H,V) */
     LRA_MIX_MAP,
+    /* a_ij: the effective attention of a matrix state (kernels/ops/ssm/matrix_state.c), with signs
+     *   query, key, correct, read (B,T,H,K), value (B,T,H,V), decay (B,T,H,K or 1); both: plus the
+     *   matrix of the recurrence from the last token to the first */
+    LRA_MIX_STATE,
     LRA_MIXING_KINDS
 } lra_mixing_kind;
 
@@ -41,6 +45,8 @@ typedef struct {
     lra_mixing_kind kind;
     lra_tensor *query, *key, *value, *weight, *map, *mask, *index;
     lra_tensor *inner;
+    lra_tensor *decay, *correct, *read;
+    bool both;
 } lra_mixing;
 
 /* Declares the matrix of the node that computes y: y itself, or the node whose memory y views. A

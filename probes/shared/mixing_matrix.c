@@ -13,7 +13,8 @@ static const lra_matrix_family *const families[LRA_MIXING_KINDS] = {
     [LRA_MIX_MIXTURES] = &lra_matrix_linformer,
     [LRA_MIX_MEMORY] = &lra_matrix_luna,
     [LRA_MIX_BUCKETS] = &lra_matrix_reformer,
-    [LRA_MIX_MAP] = &lra_matrix_masked_average};
+    [LRA_MIX_MAP] = &lra_matrix_masked_average,
+    [LRA_MIX_STATE] = &lra_matrix_of_state};
 
 /* ---- in a graph ------------------------------------------------------------------------------ */
 

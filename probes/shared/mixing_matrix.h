@@ -11,7 +11,7 @@
 #include "kernels/graph/mixing.h"
 #include "models/training/loaded_model.h"
 
-enum { LRA_MATRIX_ARRAYS = 3, LRA_MATRIX_PATHS = 32 };
+enum { LRA_MATRIX_ARRAYS = 5, LRA_MATRIX_PATHS = 32 };
 
 typedef struct lra_matrix_family lra_matrix_family;
 
@@ -65,7 +65,7 @@ struct lra_matrix_family {
 };
 
 extern const lra_matrix_family lra_matrix_linear_attention, lra_matrix_linformer, lra_matrix_luna,
-    lra_matrix_reformer, lra_matrix_masked_average;
+    lra_matrix_reformer, lra_matrix_masked_average, lra_matrix_of_state;
 /* sum of x[i] y[i] */
 double lra_matrix_dot(const float *x, const float *y, int64_t n);
 /* Builds H copies of the identity matrix (n,n) for each sequence: (B,n,H,n). */

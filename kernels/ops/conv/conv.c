@@ -113,6 +113,10 @@ lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act
 lra_tensor *lra_causal_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                             int64_t groups, int64_t dilation)
 {
+    if (w->shape.d[0] % 2 == 0) { /* an even kernel gets a first tap of zeros */
+        lra_shape tap = LRA_SHAPE(1, w->shape.d[1], w->shape.d[2]);
+        w = lra_concat(2, (lra_tensor *[]){lra_zeros(w->graph, w->type, tap), w}, 0);
+    }
     /* Prepending (K-1)/2 dilation rows of zeros shifts the centred convolution, so that output t
      * depends on inputs up to t only. */
     int64_t last = w->shape.d[0] - 1, before = last / 2 * dilation;
