@@ -49,7 +49,7 @@ int lra_graph_mixing(const lra_graph *g, int most, lra_tensor **node)
 
 const char *lra_mixing_name(lra_mixing_kind kind)
 {
-    static const char *const name[LRA_MIXING_KINDS] = {"softmax", "features", "mixtures",
-                                                       "memory",  "buckets",  "map", "state"};
+    static const char *const name[LRA_MIXING_KINDS] = {"softmax", "features", "mixtures", "memory",
+                                                       "buckets", "map",      "state"};
     return name[kind];
 }

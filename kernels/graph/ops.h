@@ -37,8 +37,8 @@ lra_tensor *lra_matmul(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                      lra_tensor *length, int64_t groups, int64_t dilation);
 /* Causal convolution: y[t] = act(bias + sum_k x[t + (k - (K-1)) dilation] w[k]), that is, only the
- * present and the past. K may be even. Padding after an example is never read, so there is no length argument;
- * outputs at padding are undefined. */
+ * present and the past; K may be even. Padding after an example is never read, so there is no
+ * length argument; outputs at padding are undefined. */
 lra_tensor *lra_causal_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                             int64_t groups, int64_t dilation);
 
