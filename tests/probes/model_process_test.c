@@ -92,7 +92,8 @@ TEST(faults_of_the_protocol)
     expect("version", "LRAX version 2, expected 1");
     expect("flags", "flags 4, expected 0");
     expect("bad-classes", "the model has 7 outputs, the task 'made-up' has 3");
-    expect("values", "the task has inputs of another kind (tokens or values, towers)");
+    expect("values",
+           "the task has other inputs than the model: tokens or values, one or two documents");
     expect("scored",
            "expected 'forward' among them: log-probabilities of given tokens are not enough");
     expect("early", "'ready' has no 'protocol' in its metadata");

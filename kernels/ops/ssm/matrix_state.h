@@ -14,8 +14,8 @@ typedef struct {
 /* Sources in this order, without those that are absent: q, k, v, w, a, b, length, limit. */
 enum { STATE_Q, STATE_K, STATE_V, STATE_W, STATE_A, STATE_B, STATE_LENGTH, STATE_LIMIT, STATE_ALL };
 
-/* B examples, T tokens, H heads; K: width of q, k, a, b; V: width of v; W: width of w, K or 1; 0: no
- * w. */
+/* B examples, T tokens, H heads; K: width of q, k, a, b; V: width of v; W: width of w, which is K
+ * or 1 (0: there is no w). */
 typedef struct {
     int64_t B, T, H, K, V, W;
 } matrix_state_sizes;

@@ -1,5 +1,5 @@
-/* Gradients of a matrix state (matrix_state.c), one array after the other: q, k, v, [w], [a, b], all
- * real. With u_t = S_(t-1) a_t and G_t, the gradient of S_t, from the last token back:
+/* Gradients of a matrix state (matrix_state.c), one array after the other: q, k, v, [w], [a, b],
+ * all real. With u_t = S_(t-1) a_t and G_t, the gradient of S_t, from the last token back:
  *   G_t += dy_t q_t^T;  dq_t = S_t^T dy_t;  dv_t = G_t k_t;  dk_t = G_t^T v_t;  db_t = -G_t^T u_t
  *   du_t = -G_t b_t;  da_t = S_(t-1)^T du_t;  dw_t = sum over rows of S_(t-1) G_t
  *   G_(t-1) = G_t diag(w_t) + du_t a_t^T
