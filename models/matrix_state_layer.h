@@ -1,6 +1,6 @@
-/* Parts of layers around a matrix state (kernels/ops/ssm/matrix_state.c), shared by linear attention
- * with decay, the delta rule and Mamba-2. Dense layers have no bias and are initialised uniform in
- * +-1/sqrt(D). */
+/* Parts of layers around a matrix state (kernels/ops/ssm/matrix_state.c), shared by linear
+ * attention with decay, the delta rule and Mamba-2. Dense layers have no bias and are initialised
+ * uniform in +-1/sqrt(D). */
 #ifndef LRA_MODELS_MATRIX_STATE_LAYER_H
 #define LRA_MODELS_MATRIX_STATE_LAYER_H
 
