@@ -101,7 +101,8 @@ static void check_parameter(gradient_check *c, int i)
     double *grad = model_get(f, f->grad[i]);
     assert_int_equal(lra_params_get(f->params, path, value, &e), 0);
     double tolerance = 1e-6 * fmax(largest(grad, n), c->floor);
-    for (int64_t j = 0; j < n; j += sanitized ? 7 : 1)
+    /* with sanitizers, the first, a middle and the last element */
+    for (int64_t j = 0; j < n; j += sanitized && n > 2 ? (n - 1) / 2 : 1)
         check_element(c, i, value, j, grad[j], tolerance);
     assert_int_equal(lra_params_set(f->params, path, value, &e), 0);
     lra_free(value);
