@@ -119,8 +119,9 @@ static void count_shift(work *w, const group *g, int shift, int *count, bool lis
     }
 }
 
-/* Contribution of a cell to the divergence. For each pair, P has one count and Q size - 1. A cell
- * that Q never has counts as half a pair. */
+/* Contribution of a cell to the divergence: own log2(own (size - 1) / other), where own and other
+ * are the counts of P and Q. Q counts size - 1 pairs for each pair of P. A count of 0 in Q is
+ * replaced by 1/2. */
 static double term(double own, double other, double size)
 {
     return own > 0 ? own * log2(own * (size - 1) / (other > 0 ? other : 0.5)) : 0;

@@ -10,7 +10,7 @@
  * positions of one stratum.
  * Symbols: the 15 most frequent ones and the others merged (or all that occur).  Strata are as
  * narrow as these limits allow: 100 pairs per cell; five pairs of Q in the cell of the rarest
- * symbol.  A cell that Q never has counts as half a pair; the value is then too small.
+ * symbol.  A count of 0 in Q is replaced by 1/2; the value is then too small.
  * A group is four successive examples in the order of lengths; a position counts only if all four
  * have it. Q consists of the pairs of each example with the others of its group. Value: corrected
  * by the delete-one-group jackknife, at least 0. Interval: 95 %, by Student's t of pseudo-values at

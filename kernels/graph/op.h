@@ -132,7 +132,8 @@ const lra_param_spec *lra_spec_of(const lra_tensor *param);
 
 /* Creates an input for a test sample. fill: "normal", "away" (normal with |x| > 0.05, for functions
  * with kinks), "positive" (uniform in (0.1,1)), "index:N" (int32 in [0,N)), "label:N" (like
- * index:N, and some -1), "length:T" (int32 in [1,T]), "step". */
+ * index:N, and some -1), "length:T" (int32 in [1,T]), "step" (returns lra_step_input() of the graph
+ * and ignores name and s). */
 lra_tensor *lra_sample_input(lra_graph *g, const char *name, const char *fill, lra_shape s);
 /* how the input is filled; NULL: an ordinary input */
 const char *lra_sample_fill(const lra_tensor *input);

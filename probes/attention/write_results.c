@@ -216,7 +216,8 @@ static void add_head(lra_probe_result *r, const lra_attention_measured *best,
     add_measurements(u, n, found, sampled);
 }
 
-/* Adds a profile of several heads together and its shift: measurements and arrays with this prefix.
+/* Adds the profile p of several heads combined: measurements and arrays, whose names begin with
+ * `prefix`. initial: the same profile at initialisation, for null values and for the shift (W1).
  * Nullable: initial */
 static void add_profile(lra_probe_unit *u, const char *prefix, const lra_profile *p,
                         const lra_profile *initial, uint64_t key, bool sampled)

@@ -30,7 +30,8 @@ static int shape_of_attention(const lra_call *c, int64_t n, int64_t dims[LRA_MAX
     return rank;
 }
 
-/* Sets the weights of the pairs that `attn_allowed` excludes, an array of the shape of `attn`. */
+/* Sets the weights of the pairs that `attn_allowed` excludes to LRA_MASKED_WEIGHT. `attn_allowed`
+ * is an array of the shape of `attn`; it may be missing. */
 static int take_allowed(const lra_message *m, int rank, const int64_t *dims, float *weight,
                         lra_err *e)
 {
@@ -45,7 +46,8 @@ static int take_allowed(const lra_message *m, int rank, const int64_t *dims, flo
     return 0;
 }
 
-/* Sets the weights of the pairs outside the declared window of the layer. weight: (maps,Q,P) */
+/* Sets the weights of the pairs outside the declared window of the layer to LRA_MASKED_WEIGHT.
+ * Fails if the model gives such a pair a weight. weight: (maps,Q,P) */
 static int apply_window(const lra_call *c, int64_t maps, float *weight, lra_err *e)
 {
     int64_t Q = c->to - c->from, P = c->width, first = P - c->q->T;

@@ -27,8 +27,8 @@ typedef struct {
     int processes; /* number of copies; 1 for a connected process */
     int64_t batch; /* maximum number of rows of a message; also limited by the model's max_batch */
     const char *record, *replay; /* paths of recordings to write and to read. Nullable */
-    /* Requests and answers in files, with placeholders for missing answers, instead of a program.
-     * Not owned. Nullable */
+    /* If not NULL, no program is started: requests are written to files and answers are read from
+     * files. Missing answers are replaced by placeholders (offline.h). Not owned. */
     lra_offline *offline;
 } lra_process_options;
 

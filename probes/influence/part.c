@@ -174,10 +174,10 @@ static double point_below(const lra_gain *g, double x)
     return below;
 }
 
-/* Corrects a threshold for the finite number of points: the true threshold is above the previous
- * point, so the interval begins one token above that point. The last point is the complete input,
- * which restricts nothing: if only that point keeps the share, the value is the largest
- * restriction, a lower bound of the threshold (flag censored). */
+/* Corrects a threshold, the smallest input size x with the required gain, for the finite number of
+ * measured x. The true threshold is above the previous x, so the interval begins one token above
+ * it. The last x is the complete input: if only it has the required gain, the value becomes the x
+ * before it, a lower bound of the threshold (flag censored). */
 static void bound_threshold(lra_measurement *f, const lra_gain *g)
 {
     double whole = g->x[g->n - 1];

@@ -12,7 +12,8 @@
  *               length up to which the gain, relative to the shortest length, is at least 95 %;
  *               its interval covers the lengths between those measured. retrieval.accuracy
  * Intervals are over inputs: each input has one haystack, key and value for all lengths and depths.
- * Tested (tests/probes/next_token_test.c): a model that copies within a window has that length. */
+ * Tested (tests/probes/next_token_test.c): for a model that copies within a window,
+ * retrieval.length is the largest measured length that is not above the window. */
 #include <math.h>
 #include <string.h>
 

@@ -8,8 +8,8 @@
 
 /* Computes the gains of the metric over rows; the outputs of a row are pooled. */
 void lra_restricted_gain(const lra_influence *p, const lra_restricted *r, lra_gain *out);
-/* Gain of `a` at width number `point` minus the gain of `b`, which has only this width, paired over
- * the same rows. */
+/* Gain of `a` at its width of index `point`, minus the gain of `b`, which was measured at this
+ * width only. The difference is paired over rows. */
 lra_estimate lra_restricted_difference(const lra_influence *p, const lra_restricted *a, int point,
                                        const lra_restricted *b);
 /* Statistics without labels: array kl (points, 3), the mean over outputs of KL(full || perturbed)

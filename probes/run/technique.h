@@ -7,8 +7,9 @@
 
 enum { LRA_TECHNIQUE_TEXT = 96 };
 
-/* Writes the settings of a technique with the settings `budget` of a preset, for example
- * "sets=three epochs=67" for a budget of 200 epochs; "" if no setting enables it. Nullable: x. */
+/* Writes the settings that technique x adds to the settings `budget` of a preset; "" if no setting
+ * enables the technique. A technique with several training sets divides the epochs by their number:
+ * "sets=three epochs=67" for a budget of 200 epochs. Nullable: x. */
 void lra_technique_settings(const lra_technique *x, const char *budget,
                             char text[LRA_TECHNIQUE_TEXT]);
 /* Applies the settings of the technique that are parameters of the task. */

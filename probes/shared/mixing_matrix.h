@@ -121,7 +121,7 @@ void lra_matrix_profile_begin(lra_matrix_profiles *p);
 void lra_matrix_profile_rows(lra_matrix_profiles *p, const lra_matrix_values *v, int64_t s,
                              int64_t head, int64_t from, int64_t to);
 void lra_matrix_profile_end(lra_matrix_profiles *p);
-/* The three calls for all selected rows. */
+/* Calls the three functions above, for all selected rows. */
 void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head,
                         lra_matrix_profiles *p);
 /* Adds the value-weighted profile of all heads together, if values were requested: w_ij = || sum

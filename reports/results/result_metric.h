@@ -30,7 +30,7 @@ double lra_result_batch_r2(const lra_result *r);
  * batches 0.8701". The caller frees it. */
 char *lra_result_text(lra_result *r);
 
-/* Flags of a table row or a ladder, in the order of their names in the text. */
+/* Flags of a table row or a ladder, in the order in which lra_result_flags() writes their names. */
 enum {
     LRA_FLAG_ONE_SEED = 1 << 0,     /* intervals cover examples only, not seeds */
     LRA_FLAG_FEW_SEEDS = 1 << 1,    /* fewer than 5 seeds, and seed variance exceeds example

@@ -178,8 +178,8 @@ static void hashed(const parts *p, int head, int n, double *a)
     }
 }
 
-/* Sources: q, k. Weights are averaged over 3 columns, without columns after the query; there is no
- * decay. */
+/* Sources: q, k. Causal softmax weights are averaged over 3 columns; columns after the query are
+ * masked again, and each row is divided by its sum. There is no decay. */
 static void remasked(const parts *p, int head, int n, double *a)
 {
     double one[MOST];

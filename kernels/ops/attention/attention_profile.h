@@ -1,5 +1,6 @@
-/* Sizes of the intermediate results of the profile's CUDA kernels: sums by offset j - i for each
- * diagonal of tiles; and the columns over which the moving average spreads a key. */
+/* Shared by the CUDA kernels of the attention profile: sizes of the sums of weights by offset
+ * j - i, one array for each diagonal of tiles; and the columns over which the moving average
+ * spreads the weight of a key. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_PROFILE_H
 #define LRA_OPS_ATTENTION_ATTENTION_PROFILE_H
 
@@ -8,8 +9,9 @@
 /* PROFILE_ROW: two numbers per query: maximum, 1/(n sum) */
 enum { PROFILE_TILE = ATTENTION_CUDA_TILE, PROFILE_ROW = 2 };
 
-/* Index of a diagonal's own offset (64 delta) within its sums. Smaller offsets occur because of the
- * rows of a tile and because the moving average spreads a key to earlier columns. */
+/* Diagonal delta consists of the tiles whose first row and first column have the offset 64 delta.
+ * Returns the index of this offset in the sums of the diagonal. Smaller offsets occur in the later
+ * rows of a tile, and because the moving average spreads a key to earlier columns. */
 LRA_FN int profile_before(const attention_args *a)
 {
     return PROFILE_TILE - 1 + (a->smooth_past ? a->smooth - 1 : (a->smooth - 1) / 2);

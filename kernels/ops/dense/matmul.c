@@ -32,7 +32,8 @@ static extent extent_of(const lra_tensor *y)
 }
 
 #if !LRA_TYPE_f64 /* float64 has no bf16 variant */
-/* True if the bf16 code supports the sizes: pairs of k must not cross rows. */
+/* True if the bf16 code supports the sizes. Its instructions multiply pairs of adjacent k, so K
+ * must be even. */
 static inline bool fits_bf16(const extent *s)
 {
     return lra_gemm_bf16_fast() && s->K % 2 == 0;

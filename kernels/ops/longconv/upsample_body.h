@@ -35,9 +35,10 @@ LRA_FN real upsample_value(const void *x, lra_type t, upsample_view v, int64_t j
     return (1 - far) * t_load(x, t, j) + far * t_load(x, t, other);
 }
 
-/* Gradient of number j of a row. It sums the contributions of its own block, of the right half of
- * the previous block, and of the left half of the next block. The outer halves of the first and the
- * last block contribute to their own numbers. */
+/* Returns the gradient of element j of a row of x, from the gradients dy of its block, of the right
+ * half of the previous block, and of the left half of the next block. In the left half of the first
+ * block and the right half of the last block there is no neighbour to interpolate with, so that dy
+ * contributes with weight 1 to the element of that block. */
 LRA_FN real upsample_sum(const void *dy, lra_type t, upsample_view v, int64_t j)
 {
     real sum = 0;
