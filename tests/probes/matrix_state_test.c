@@ -1,6 +1,7 @@
-/* Effective attention of matrix states (probes/shared/matrix_state.c): every row, with both kinds of
- * decay, with and without correction, in one direction and in both, equals the answer of the
- * recurrence to unit vectors, computed in double. The op's output is the matrix times the values. */
+/* Effective attention of matrix states (probes/shared/matrix_state.c): every row, with both kinds
+ * of decay, with and without correction, in one direction and in both, equals the answer of the
+ * recurrence to unit vectors, computed in double. The op's output is the matrix times the values.
+ */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
