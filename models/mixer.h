@@ -49,7 +49,8 @@ extern const lra_model_preset lra_mixer_presets[];
 
 #define LRA_RETENTION_KEYS LRA_STATE_KEYS("retention")
 #define LRA_GLA_KEYS                                                                               \
-    LRA_STATE_KEYS("gla"), LRA_INT_KEY("gla.rank", "16", 1, 65536, "rank of the decay")
+    LRA_STATE_KEYS("gla"),                                                                         \
+        LRA_INT_KEY("gla.rank", "16", 1, 65536, "rank of the linear map that computes the decays")
 #define LRA_DELTA_KEYS       LRA_STATE_KEYS("delta"), LRA_SHORT_CONV_KEY("delta")
 #define LRA_GATED_DELTA_KEYS LRA_STATE_KEYS("gated-delta"), LRA_SHORT_CONV_KEY("gated-delta")
 #define LRA_SSD_KEYS                                                                               \

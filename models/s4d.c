@@ -111,7 +111,7 @@ static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("0", "1"),
     LRA_INT_KEY("state", "64", 2, 3072, "state size (conjugate pairs count twice)"),
     LRA_INT_KEY("ssm-copies", "1", 1, 1 << 20,
-                "number of sets of a and B, shared among the channels"),
+                "number of different (a, B); each is shared by width / ssm-copies channels"),
     LRA_CHOICE_KEY("init", "lin", "lin|inv|real|legs", "initialisation of a"),
     LRA_CHOICE_KEY("discrete", "zoh", "zoh|bilinear", "discretisation"),
     LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "smallest initial step dt"),

@@ -48,8 +48,8 @@ static const lra_command command = {
     .notes =
         "  On tasks that need one known distance, parts 'jacobian' and 'occlusion' find it if the\n"
         "  model has an output at every position (in 18 of 18 runs each), but rarely if it has one\n"
-        "  output per input (in 6 and 5 of 22 runs). Use 'interaction' for such models; in a test\n"
-        "  with 240 bags of tokens, where no distance matters, it reports a distance for 6.\n"
+        "  output per input (in 6 and 5 of 22 runs). Use 'interaction' for such models; its\n"
+        "  false positives: a distance is reported for 6 of 240 models that treat each token alone.\n"
         "  Part 'field' gives an upper bound of the distance: in 40 runs it is never below the\n"
         "  distance, and in 19 of them at most sqrt(2) times as large.\n"
         "  'cut' and 'heads' limit distances PER LAYER: several layers together reach farther.\n"

@@ -322,8 +322,8 @@ static growing *find_column(reader *r, const char *key, int guess)
         return NULL;
     }
     if (json_object_set_new(r->index, key, json_integer(r->n_columns)) != 0) {
-        lra_fail(r->e, "'%s', line %lld: the key '%s' cannot be read", r->name, (long long)r->line,
-                 lra_quote_text(key).text);
+        lra_fail(r->e, "'%s', line %lld: out of memory for the key '%s'", r->name,
+                 (long long)r->line, lra_quote_text(key).text);
         return NULL;
     }
     if (r->n_columns == r->capacity) {

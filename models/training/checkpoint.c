@@ -181,8 +181,10 @@ static int read_state(const lra_train_spec *s, const char *path, lra_run_state *
     char *print = rc == 0 ? lra_h5_attr_text(f, "/", "fingerprint", e) : NULL;
     if (rc == 0 && !print) rc = LRA_FAILED;
     if (rc == 0 && strcmp(print, s->data->fingerprint) != 0)
-        rc = lra_fail(e, "'%s' was trained on data %s, found data %s", path, print,
-                      s->data->fingerprint);
+        rc = lra_fail(e,
+                      "'%s' was trained on data with fingerprint %s, but the data now have "
+                      "fingerprint %s: use the same data, or another --out",
+                      path, print, s->data->fingerprint);
     lra_free(print);
     if (rc == 0) rc = read_level(now, f, e);
     for (int i = 0; i < N_WHOLE && rc == 0; i++)

@@ -55,8 +55,8 @@
              "none; claims = claim files (*.claim), for file systems whose locks do not reach "    \
              "other machines; none = no locks, so that only one process may use the folder"},      \
     {.name = "break-locks", .kind = LRA_OPTION_FLAG,                                               \
-     .help = "take over the claim files of processes on other machines at once (default: if they " \
-             "were not renewed for 300 s)"},                                                       \
+     .help = "take over claim files of processes on other machines at once (default: only those " \
+             "that have not been renewed for 300 s)"},                                             \
     {.name = "no-locks", .kind = LRA_OPTION_FLAG, .help = "same as --locks none"}
 #define LRA_RETRY_OPTION                                                                           \
     {.name = "retry", .kind = LRA_OPTION_FLAG,                                                     \

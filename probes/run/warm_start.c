@@ -21,8 +21,9 @@ const lra_option lra_warm_start_options[] = {
     {.name = "matched",
      .kind = LRA_OPTION_TEXT,
      .arg = "RUN",
-     .help = "control of --from RUN: train from scratch, with the number of steps of RUN added; "
-             "also the name of a pretraining objective"},
+     .help =
+         "control for --from RUN: train from scratch for as many steps as RUN and the fine-tuning "
+         "together; RUN can be the name of a pretraining objective"},
     {.name = NULL}};
 
 static void remove_setting(lra_config *c, const char *owner, int n, const char *key)
@@ -169,8 +170,9 @@ static int relate(lra_job *r, const lra_job *other, const char *key, int64_t see
         lra_free(r->from);
         r->from = lra_format("%s/best.h5", folder);
     } else if (lra_config_int(other->train_config, "early-stop")) {
-        rc = lra_fail_usage(e, "--matched OBJECTIVE needs a run of fixed length; with early-stop, "
-                               "name the finished run");
+        rc = lra_fail_usage(e, "--matched OBJECTIVE needs a pretraining run without early-stop, "
+                               "whose number of steps is known in advance; for a run with "
+                               "early-stop, give the name of the finished run: --matched RUN");
     } else if (!lra_config_has(r->train_config, "matched")) { /* once for all seeds */
         lra_train_spec s;
         lra_job_spec(other, seed, &s);

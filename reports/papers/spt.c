@@ -16,7 +16,7 @@ static const lra_layout_column six[] = {
 #define NOT_CAUSAL                                                                                 \
     "attention between all tokens needs too much memory for Path-X, and attention in blocks is "   \
     "not causal"
-#define CONTROL ", scratch with the steps of both phases"
+#define CONTROL ", scratch, steps of pretraining + fine-tuning"
 static const lra_layout_row table_1[] = {
     TAY("Transformer", "transformer", "transformer"),
     TAY("Local Attention", "local", "local-attention"),

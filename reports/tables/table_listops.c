@@ -188,8 +188,8 @@ static void add_notes(lra_table *t, const lra_listops_view *v, const numbers *x)
                                    : "");
     if (one) lra_table_note(t, "one-seed\tthe intervals do not include the variation over seeds");
     if (few)
-        lra_table_note(t,
-                       "few-seeds\tfewer than 5 seeds, and they vary more than the test examples");
+        lra_table_note(
+            t, "few-seeds\tfewer than 5 seeds; their variance exceeds that of test examples");
 }
 
 static lra_table *table_by(const lra_listops_view *v, int k)

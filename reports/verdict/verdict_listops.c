@@ -102,8 +102,8 @@ void lra_verdict_of_listops(const lra_listops_view *v, lra_verdict *to)
         lra_verdict_add(to, "It has one seed: the intervals cover test examples, not the "
                             "variation over seeds.");
     else if (row[0].seeds_dominate)
-        lra_verdict_add(to, "It has fewer than 5 seeds, and they vary more than the test "
-                            "examples: more seeds narrow the intervals.");
+        lra_verdict_add(to, "It has fewer than 5 seeds, and the variance over seeds exceeds "
+                            "that over test examples: more seeds narrow the intervals.");
     else
         say_shallow(v, row[0].accuracy.value, to);
 }

@@ -203,7 +203,7 @@ void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
         say_cells(n, cells, relative_ids[k], k, to);
     say_training(n, cells, relative_ids[k], to);
     lra_verdict_add(
-        to, "A long kernel may carry nothing that the task uses: 'lra-probe "
+        to, "A kernel can be long although the task does not need distant tokens: 'lra-probe "
             "influence --parts context,cut' measures the effect of removing distant tokens.");
 }
 

@@ -315,8 +315,8 @@ static void print_caveat(int n, const row *all, bool compared, lra_verdict *to)
                         rows);
     else if (dominated)
         lra_verdict_add(to,
-                        "%s measured on fewer than 5 seeds, which vary more than the test "
-                        "examples: more seeds narrow the intervals.",
+                        "%s measured on fewer than 5 seeds, and the variance over seeds "
+                        "exceeds that over test examples: more seeds narrow the intervals.",
                         rows);
     else if (compared && sizes_differ(n, all, &least, &most))
         lra_verdict_add(to,

@@ -154,8 +154,8 @@ static void print_caveat(const lra_sweep *s, const counts *c, lra_verdict *to)
                             "does not show that its reach is too small.");
     else if (c->dominated)
         lra_verdict_add(to,
-                        "%d of these %d values have fewer than 5 seeds, which vary more than the "
-                        "test examples: more seeds narrow the intervals.",
+                        "%d of these %d values have fewer than 5 seeds, and the variance over "
+                        "seeds exceeds that over test examples: more seeds narrow the intervals.",
                         c->dominated, cells);
     else
         lra_verdict_add(to, "This describes these models after this many steps, not the limit "
