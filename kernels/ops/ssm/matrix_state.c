@@ -249,6 +249,7 @@ const lra_op lra_op_matrix_state = {.name = "matrix_state",
                                     .grad = grad,
                                     .flops = flops,
                                     .scratch = scratch,
+                                    .cuda_scratch = lra_no_scratch,
                                     .cpu = LRA_BODIES(matrix_state),
                                     .sample = sample};
 #endif

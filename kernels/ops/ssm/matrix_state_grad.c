@@ -314,11 +314,18 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
            (int64_t)lra_type_size(lra_real(y->graph));
 }
 
+static int64_t cuda_scratch(const lra_tensor *y)
+{
+    return matrix_state_grad_reals(y->args, matrix_state_sizes_of(y, 1)) *
+           (int64_t)lra_type_size(lra_real(y->graph));
+}
+
 const lra_op lra_op_matrix_state_grad = {.name = "matrix_state_grad",
                                          .flags = LRA_NOGRAD,
                                          .shape = shape,
                                          .flops = flops,
                                          .scratch = scratch,
+                                         .cuda_scratch = cuda_scratch,
                                          .cpu = LRA_BODIES(matrix_state_grad),
                                          .sample = lra_matrix_state_grad_sample};
 #endif
