@@ -71,7 +71,7 @@ for k in 1 2; do
 done
 wait
 values spt-T2 >is
-printf 'S4:ListOps 2\nS4 + Masked SPT:ListOps 2\nS4, scratch with the steps of both phases:ListOps 2\n' >expected
+printf 'S4:ListOps 2\nS4 + Masked SPT:ListOps 2\nS4, scratch, steps of pretraining + fine-tuning:ListOps 2\n' >expected
 cmp -s is expected || complain "spt-T2: $(cat is) $(cat err1 err2)"
 
 # The control has the steps of both phases, and the fine-tuned run starts from its own seed's run.

@@ -168,7 +168,7 @@ TEST(relations_to_pretrained_runs)
         result_of("text", "s4", "small", "train.epochs=9\ntrain.matched=before\ntrain.related=x\n",
                   0, 0.5)};
     int from = row_of(l, "S4 + Masked SPT"),
-        control = row_of(l, "S4, scratch with the steps of both phases");
+        control = row_of(l, "S4, scratch, steps of pretraining + fine-tuning");
     set(&list[0]->run, lra_copy_text("before"));
     for (int k = 0; k < 3; k++) {
         lra_layout_view *v;
