@@ -126,7 +126,7 @@ grep -q '^{"schema":1,"runs":\[{"run":"o/runs/.*"name":"jacobian","measured":fal
 
 # ---- no text that turns the direction of a line
 turned=$(printf 'a\342\200\256gpj.h5')
-expect 1 '???gpj' "$report" show "$turned"
+expect 2 '???gpj' "$report" show "$turned"
 ! grep -q "$(printf '\342\200\256')" err || complain "a bidirectional control character reaches the terminal"
 
 # ---- file systems without locks (lock_test); several processes know of it

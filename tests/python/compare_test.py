@@ -14,13 +14,17 @@ from lra_locality.compare import REFERENCE
 from lra_locality.fit import Plan
 
 
+# Models without reference results.
+NOT_MEASURED = {"retnet", "gla", "mamba2", "deltanet", "gated-deltanet", "hybrid"}
+
+
 class Reference(unittest.TestCase):
     def test_shipped_rows(self):
         rows = ll.reference()
         models = {m["name"] for m in json.loads(programs.run(["list", "models", "--json"]).stdout)["models"]}
         for task in ("listops", "text", "smnist"):
             of_task = [r for r in rows if r["task"] == task]
-            self.assertEqual({r["model"].split(" ")[0] for r in of_task}, models, task)
+            self.assertEqual({r["model"].split(" ")[0] for r in of_task}, models - NOT_MEASURED, task)
             for r in of_task:
                 self.assertGreaterEqual(r["seeds"], 2)
                 self.assertTrue(r["value_lo"] <= r["value"] <= r["value_hi"], r["model"])
