@@ -49,6 +49,12 @@ static const lra_key keys[] = {LRA_MIXER_BLOCK_KEYS("gated-delta*3,attention"),
                                LRA_GATED_DELTA_KEYS,
                                LRA_KEYS_END};
 
+static const lra_model_preset presets[] = {
+    {NULL, "quick", NULL,
+     "layers=2 width=32 hidden=64 mixers=gated-delta,attention rate=0.002 decay=0.01", NULL},
+    {NULL, "small", NULL, "layers=4 width=64 hidden=128 rate=0.001 decay=0.05", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
 static const char *const variants[] = {
     "mixers=delta,ssd causal=1 delta.conv=2 ssd.conv=2",
     "mixers=attention attention.window=2 attention.positions=none", NULL};
@@ -58,7 +64,7 @@ const lra_model lra_model_hybrid = {
     .paper = "arXiv:2412.06464",
     .summary = "blocks with different mixers, such as the delta rule and attention",
     .keys = keys,
-    .presets = lra_mixer_presets,
+    .presets = presets,
     .tiny = "layers=3 width=8 hidden=8 mixers=gated-delta*2,attention attention.heads=2 "
             "gated-delta.heads=2 gated-delta.conv=2 delta.heads=2 ssd.heads=2 ssd.state=3",
     .variants = variants,

@@ -9,6 +9,8 @@
 #include "models/matrix_state_layer.h"
 #include "models/mixer.h"
 
+enum { MOST_REPEATS = 1 << 20 }; /* maximum number of layers */
+
 static const lra_mixer *const mixers[] = {
 #define LRA_MIXER(name) &lra_mixer_##name,
 #include "models/mixers.def"
@@ -38,22 +40,27 @@ static void refuse(const lra_build *b)
     for (size_t i = 0; i < sizeof mixers / sizeof *mixers; i++)
         if (has_settings(b->config, mixers[i]))
             lra_text_add(&all, "%s%s", all.n ? ", " : "", mixers[i]->name);
-    lra_graph_fail(b->graph, "mixers is '%s', expected a list of NAME or NAME*N, with names of: %s",
-                   lra_config_text(b->config, "mixers"), all.n ? all.s : "(none)");
+    lra_graph_fail(
+        b->graph, "mixers is '%s', expected a list of NAME or NAME*N (N from 1), with names of: %s",
+        lra_config_text(b->config, "mixers"), all.n ? all.s : "(none)");
     lra_text_free(&all);
 }
 
-/* Reads the next entry NAME or NAME*N of a list; *at: the rest of the list. Returns NULL if it is
- * invalid. */
+/* Reads the next entry NAME or NAME*N, N from 1, of a list; *at: the rest of the list. Returns NULL
+ * if it is invalid. */
 static const lra_mixer *next(const lra_config *c, const char **at, long *repeats)
 {
     size_t n = strcspn(*at, ",*");
     const lra_mixer *m = find(c, *at, n);
     char *end = (char *)(uintptr_t)(*at + n);
     *repeats = 1;
-    if (*end == '*') *repeats = strtol(end + 1, &end, 10);
-    if (!m || *repeats < 1 || (*end && *end != ',')) return NULL;
-    *at = *end ? end + 1 : end;
+    if (*end == '*') {
+        if (end[1] < '1' || end[1] > '9') return NULL;
+        *repeats = strtol(end + 1, &end, 10);
+    }
+    bool last = *end == 0;
+    if (!m || *repeats > MOST_REPEATS || (!last && (*end != ',' || !end[1]))) return NULL;
+    *at = last ? end : end + 1;
     return m;
 }
 

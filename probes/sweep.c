@@ -505,7 +505,10 @@ static int make_plan(sweep_run *s, lra_err *e)
     forget_data(s);
     if (rc != 0) return rc;
     place_runs(s, room);
-    if (s->n_cells == 0) return lra_fail(e, "no run is left; --data-dir DIR names the data");
+    if (s->n_cells == 0)
+        return lra_fail(e,
+                        "no run is left: the data of no combination were found; --data-dir DIR is "
+                        "the folder with the files of all tasks");
     say_total(s);
     return 0;
 }
@@ -688,8 +691,11 @@ static int open_grid(sweep_run *s, lra_err *e)
             rc = lra_fail_usage(e, "--tune: '%s' already varies; remove one", s->tune.key);
     if (rc == 0 && named) rc = lra_experiment_grid(named, o, &s->grid, e);
     if (rc == 0 && s->grid.n == 0)
-        rc = lra_fail_usage(e, "no setting varies; expected --vary KEY=LIST, a FILE, or the "
-                               "NAME of an experiment ('lra-probe list experiments')");
+        rc = lra_fail_usage(e,
+                            "no setting varies; expected --vary KEY=LIST (%s), a FILE, or the NAME "
+                            "of an experiment ('lra-probe list experiments')",
+                            s->tune.key ? "with --tune, --vary model=NAME is enough"
+                                        : "may be repeated");
     if (rc == 0 && s->list && lra_option_flag(o, "json"))
         rc = lra_fail_usage(e, "--print-plan and --json exclude each other");
     return rc == 0 ? lra_grid_check(&s->grid, o, e) : rc;

@@ -17,7 +17,7 @@
 
 const lra_option lra_tune_options[] = {
     {.name = "tune",
-     .kind = LRA_OPTION_TEXT,
+     .kind = LRA_OPTION_REPEAT,
      .arg = "KEY=LIST",
      .help =
          "choose a number of training for each combination: factors of its value, such as "
@@ -69,8 +69,10 @@ static int read_tuning_seeds(lra_tune *t, const char *text, lra_err *e)
 
 int lra_tune_open(lra_tune *t, const lra_options *o, lra_err *e)
 {
-    const char *text = lra_option_text(o, "tune");
+    const char *text = lra_option_repeat(o, "tune", 0);
     *t = (lra_tune){0};
+    if (text && lra_option_repeat(o, "tune", 1))
+        return lra_fail_usage(e, "--tune is given twice, expected once: it chooses one setting");
     if (!text && lra_option_given(o, "tune-seeds"))
         return lra_fail_usage(e, "--tune-seeds needs --tune KEY=LIST");
     if (!text) return 0;

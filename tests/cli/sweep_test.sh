@@ -110,6 +110,9 @@ grep -q 'rate=0.004 precision=f32: ' out || complain "precision: $(cat out)"
 
 # Told before anything is made.
 expect 2 'no setting varies' "$probe" sweep --out n
+expect 2 'given twice' "$probe" sweep --vary model=gla --tune rate=1,2 --tune decay=1,2 --out n
+expect 2 'N from 1' "$probe" train --model gla --set 'mixers=gla*0' --out n
+expect 2 'N from 1' "$probe" train --model gla --set 'mixers=gla,' --out n
 expect 2 "'model' varies twice" "$probe" sweep --vary model=s4d --vary model=las --out n
 expect 2 "rat=1: .*did you mean 'rate'" "$probe" sweep --vary rat=1,2 --out n
 expect 2 "^lra-probe: the run has no 'rat'" "$probe" sweep --vary rat=1 --out n
