@@ -9,11 +9,11 @@
  * Source: "Never Train from Scratch" (Amos et al. 2024), which describes this comparison. */
 #include <string.h>
 
-#include "kernels/base/core/config.h"
 #include "kernels/base/core/mem.h"
 #include "reports/views/kernel_decay.h"
 #include "reports/views/model_names.h"
 #include "reports/views/probe_view.h"
+#include "reports/views/weight_phases.h"
 #include "reports/report.h"
 
 enum { PANELS = LRA_DECAY_PANELS, LINES = 4 };
@@ -46,33 +46,17 @@ typedef struct {
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Value of a setting of the run; "": not set. The caller frees it. */
-static char *setting(const lra_probe_result *r, const char *name)
-{
-    lra_err e;
-    lra_config *c = lra_config_parse(r->config, &e);
-    char *text = lra_copy_text(c ? lra_config_text_or(c, name, "") : "");
-    lra_config_free(c);
-    return text;
-}
-
-static bool has(const lra_probe_result *r, const char *name)
-{
-    char *text = setting(r, name);
-    bool there = *text != '\0';
-    lra_free(text);
-    return there;
-}
-
 /* Suitability of r as the run from scratch for `of`: 0: not comparable; 1: comparable; 2: its
  * control. */
 static int worth(const lra_probe_result *r, const lra_probe_result *of)
 {
     if (strcmp(r->task, of->task) != 0 || strcmp(r->model, of->model) != 0 ||
         strcmp(r->fingerprint, of->fingerprint) != 0 || r->kernel != of->kernel ||
-        r->seed != of->seed || has(r, "train.from") || has(r, "train.objective"))
+        r->seed != of->seed || lra_probe_has_setting(r, "train.from") ||
+        lra_probe_has_setting(r, "train.objective"))
         return 0;
-    char *matched = setting(r, "train.matched"), *from = setting(of, "train.from");
+    char *matched = lra_probe_setting(r, "train.matched"),
+         *from = lra_probe_setting(of, "train.from");
     bool control = *matched && strcmp(matched, from) == 0, other = *matched && !control;
     lra_free(matched);
     lra_free(from);
@@ -84,7 +68,7 @@ static int find_pairs(const lra_report_input *in, plot *p, lra_err *e)
     for (int i = 0; i < in->n_probes; i++) {
         const lra_probe_result *r = in->probes[i], *scratch = NULL;
         int best = 0;
-        if (!has(r, "train.from")) continue;
+        if (!lra_probe_has_setting(r, "train.from")) continue;
         for (int k = 0; k < in->n_probes; k++) {
             int w = worth(in->probes[k], r);
             if (w > best) best = w, scratch = in->probes[k];

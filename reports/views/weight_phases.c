@@ -14,8 +14,7 @@ const char *const lra_phase_names[LRA_PHASES] = {"random", "pretrained", "fine-t
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Value of a setting of the run; "": not set. The caller frees it. */
-static char *setting(const lra_probe_result *r, const char *name)
+char *lra_probe_setting(const lra_probe_result *r, const char *name)
 {
     lra_err e;
     lra_config *c = lra_config_parse(r->config, &e);
@@ -24,9 +23,9 @@ static char *setting(const lra_probe_result *r, const char *name)
     return text;
 }
 
-static bool has(const lra_probe_result *r, const char *name)
+bool lra_probe_has_setting(const lra_probe_result *r, const char *name)
 {
-    char *text = setting(r, name);
+    char *text = lra_probe_setting(r, name);
     bool there = *text != '\0';
     lra_free(text);
     return there;
@@ -60,12 +59,13 @@ static bool same_model(const lra_probe_result *a, const lra_probe_result *b)
 static int worth(const lra_probe_cell *c, const lra_probe_cell *tuned)
 {
     const lra_probe_result *r = c->seed[0];
-    if (!same_model(r, tuned->seed[0]) || has(r, "train.from") || has(r, "train.objective"))
+    if (!same_model(r, tuned->seed[0]) || lra_probe_has_setting(r, "train.from") ||
+        lra_probe_has_setting(r, "train.objective"))
         return 0;
-    char *matched = setting(r, "train.matched");
+    char *matched = lra_probe_setting(r, "train.matched");
     int own = *matched == 0;
     for (int s = 0; s < tuned->n_seeds && *matched; s++) {
-        char *from = setting(tuned->seed[s], "train.from");
+        char *from = lra_probe_setting(tuned->seed[s], "train.from");
         if (strcmp(from, matched) == 0) own = 2;
         lra_free(from);
     }
@@ -76,11 +76,11 @@ static int worth(const lra_probe_cell *c, const lra_probe_cell *tuned)
 /* Finds the objective of the run from which the first fine-tuned run started. */
 static void find_objective(int n, const lra_probe_cell *cells, lra_phase_pair *p)
 {
-    char *from = setting(p->tuned->seed[0], "train.from");
+    char *from = lra_probe_setting(p->tuned->seed[0], "train.from");
     for (int i = 0; i < n; i++)
         for (int s = 0; s < cells[i].n_seeds; s++) {
             if (strcmp(cells[i].seed[s]->run, from) != 0) continue;
-            char *objective = setting(cells[i].seed[s], "train.objective");
+            char *objective = lra_probe_setting(cells[i].seed[s], "train.objective");
             snprintf(p->objective, sizeof p->objective, "%s", objective);
             lra_free(objective);
         }
@@ -94,7 +94,7 @@ int lra_phase_pairs(int n, const lra_probe_cell *cells, lra_phase_pair **pairs)
     for (int i = 0; i < n; i++) {
         const lra_probe_cell *scratch = NULL;
         int best = 0;
-        if (!has(cells[i].seed[0], "train.from")) continue;
+        if (!lra_probe_has_setting(cells[i].seed[0], "train.from")) continue;
         for (int k = 0; k < n; k++) {
             int w = worth(&cells[k], &cells[i]);
             if (w > best) best = w, scratch = &cells[k];
@@ -225,14 +225,14 @@ static const char *initial_of(int n, int tuned)
 const char *lra_phase_initial(int n, const lra_probe_cell *cells)
 {
     int tuned = 0;
-    for (int i = 0; i < n; i++) tuned += has(cells[i].seed[0], "train.from");
+    for (int i = 0; i < n; i++) tuned += lra_probe_has_setting(cells[i].seed[0], "train.from");
     return initial_of(n, tuned);
 }
 
 const char *lra_phase_initial_of(int n, lra_probe_result *const *list)
 {
     int tuned = 0;
-    for (int i = 0; i < n; i++) tuned += has(list[i], "train.from");
+    for (int i = 0; i < n; i++) tuned += lra_probe_has_setting(list[i], "train.from");
     return initial_of(n, tuned);
 }
 
@@ -244,8 +244,8 @@ void lra_phase_caption(lra_plot *p, int n, lra_probe_result *const *list)
     bool drawn = false;
     if (!p->script.s || !strstr(p->script.s, "at initialisation")) return;
     for (int i = 0; i < n; i++)
-        drawn = drawn ||
-                (p->sources.s && strstr(p->sources.s, list[i]->run) && has(list[i], "train.from"));
+        drawn = drawn || (p->sources.s && strstr(p->sources.s, list[i]->run) &&
+                          lra_probe_has_setting(list[i], "train.from"));
     if (!drawn) return;
     char *caption = p->caption && *p->caption ? lra_format("%s; %s", p->caption, text)
                                               : lra_copy_text(text);

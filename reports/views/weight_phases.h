@@ -17,6 +17,10 @@ typedef enum {
 } lra_phase;
 extern const char *const lra_phase_names[LRA_PHASES]; /* "random", "pretrained", .. */
 
+/* Value of a setting of the run of a file, "train.from"; "": not set. The caller frees it. */
+char *lra_probe_setting(const lra_probe_result *r, const char *name);
+bool lra_probe_has_setting(const lra_probe_result *r, const char *name);
+
 /* A fine-tuned cell and its cell from scratch: the control with the same number of steps
  * (--matched) if there is one. */
 typedef struct {
