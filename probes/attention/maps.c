@@ -300,6 +300,15 @@ static int evaluate_graph(engine *w, int i, lra_err *e)
     return 0;
 }
 
+/* Length of a test row in tokens; of a stream (language modelling), of its window i. */
+static int64_t length_of(const lra_dataset *data, int64_t i)
+{
+    const lra_sequences *q = &data->split[LRA_TEST_SPLIT];
+    if (data->task->goal != LRA_GOAL_NEXT) return lra_sequences_length(q, i);
+    int64_t rest = q->start[1] - 1 - i * data->max_length;
+    return rest < 1 ? 1 : rest < data->max_length ? rest : data->max_length;
+}
+
 /* Writes the number of positions of each sequence of the sample; returns the number of
  * sequences. */
 static int64_t lengths_of(const lra_dataset *data, const int64_t *index, int64_t rows,
@@ -307,7 +316,7 @@ static int64_t lengths_of(const lra_dataset *data, const int64_t *index, int64_t
 {
     const lra_sequences *q = &data->split[LRA_TEST_SPLIT];
     for (int64_t i = 0; i < rows; i++) {
-        int64_t all = lra_sequences_length(q, index[i]);
+        int64_t all = length_of(data, index[i]);
         length[i * parts] = (parts > 1 ? q->middle[index[i]] : all) + extra;
         if (parts > 1) length[i * parts + 1] = all - q->middle[index[i]] + extra;
     }

@@ -1,6 +1,7 @@
 /* The file of a trained external model, which 'lra-probe fit --import' reads: arbitrary bytes. It
  * is rejected with a message, or becomes a result file that the reports can read. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "datasets/loader/batch.h"
@@ -29,6 +30,12 @@ static void must(int rc, const lra_err *e)
     if (rc != 0) LRA_BUG("%s", e->msg);
 }
 
+static void close_job(void)
+{
+    lra_job_close(&job);
+    lra_options_free(options);
+}
+
 static void open_job(void)
 {
     lra_err e;
@@ -43,6 +50,7 @@ static void open_job(void)
     if (!options) LRA_BUG("%s", e.msg);
     must(lra_job_open(&job, options, &e), &e);
     must(lra_job_load_data(&job, &e), &e);
+    atexit(close_job);
 }
 
 static void set_output(lra_safetensor *t, char *name, int64_t rows, const float *bytes)
